@@ -1,0 +1,68 @@
+/** Imports point inward: plugin, app -> adapters, runtime, hub -> core. Adapters are islands; core imports only core. */
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'core-is-pure',
+      comment:
+        'core imports nothing but core, except the CEL and regular-expression libraries (pure, no I/O)',
+      severity: 'error',
+      from: { path: '^src/core/' },
+      to: { pathNot: ['^src/core/', '^node_modules/(@marcbachmann/cel-js|re2js)/'] },
+    },
+    {
+      name: 'runtime-knows-no-domain',
+      severity: 'error',
+      from: { path: '^src/runtime/' },
+      to: { path: '^(src/(adapters|hub|app|core/(?!errors|ports))|plugin)/' },
+    },
+    {
+      name: 'adapters-are-islands',
+      severity: 'error',
+      from: { path: '^src/adapters/([^/]+)/' },
+      to: { path: '^src/adapters/', pathNot: '^src/adapters/$1/' },
+    },
+    {
+      name: 'adapters-point-inward',
+      severity: 'error',
+      from: { path: '^src/adapters/' },
+      to: { path: '^(src/(app|hub)|plugin)/' },
+    },
+    {
+      name: 'hub-is-a-house-of-its-own',
+      comment:
+        'the embedded hub knows nothing of placement: it may use only the Kubernetes words of core/model',
+      severity: 'error',
+      from: { path: '^src/hub/' },
+      to: { path: '^(src/(app|adapters|runtime)/|plugin/|src/core/(?!model/|errors|cel/|jsonpath/|ports))' },
+    },
+    {
+      name: 'nobody-imports-the-app',
+      severity: 'error',
+      from: { pathNot: '^src/app/' },
+      to: { path: '^src/app/' },
+    },
+    {
+      name: 'only-the-app-imports-the-plugin',
+      severity: 'error',
+      from: { path: '^src/(?!app/)' },
+      to: { path: '^plugin/' },
+    },
+    {
+      name: 'no-dev-dependencies',
+      severity: 'error',
+      from: { path: '^(src|plugin)/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default'],
+    },
+  },
+};

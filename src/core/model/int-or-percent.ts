@@ -1,0 +1,2 @@
+/** util/intstr IntOrString: a JSON number or a string (`"25%"`). */
+export type IntOrString = number | string;

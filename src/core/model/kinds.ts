@@ -1,0 +1,47 @@
+/** One kind of the Kubernetes API, with what a client needs to address it. */
+export interface KindInfo {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+const CLUSTER = 'cluster.open-cluster-management.io';
+const WORK = 'work.open-cluster-management.io';
+const ADDON = 'addon.open-cluster-management.io';
+
+function kind(group: string, version: string, name: string, scope: 'Namespaced' | 'Cluster'): KindInfo {
+  return { group, version, kind: name, plural: `${name.toLowerCase()}s`, namespaced: scope === 'Namespaced' };
+}
+
+export const MANAGED_CLUSTER = kind(CLUSTER, 'v1', 'ManagedCluster', 'Cluster');
+export const MANAGED_CLUSTER_SET = kind(CLUSTER, 'v1beta2', 'ManagedClusterSet', 'Cluster');
+export const MANAGED_CLUSTER_SET_BINDING = kind(CLUSTER, 'v1beta2', 'ManagedClusterSetBinding', 'Namespaced');
+export const PLACEMENT = kind(CLUSTER, 'v1beta1', 'Placement', 'Namespaced');
+export const PLACEMENT_DECISION = kind(CLUSTER, 'v1beta1', 'PlacementDecision', 'Namespaced');
+export const ADDON_PLACEMENT_SCORE = kind(CLUSTER, 'v1alpha1', 'AddOnPlacementScore', 'Namespaced');
+export const MANIFEST_WORK = kind(WORK, 'v1', 'ManifestWork', 'Namespaced');
+export const APPLIED_MANIFEST_WORK = kind(WORK, 'v1', 'AppliedManifestWork', 'Cluster');
+export const MANIFEST_WORK_REPLICA_SET = kind(WORK, 'v1alpha1', 'ManifestWorkReplicaSet', 'Namespaced');
+export const MANAGED_CLUSTER_ADDON = kind(ADDON, 'v1alpha1', 'ManagedClusterAddOn', 'Namespaced');
+export const CLUSTER_MANAGEMENT_ADDON = kind(ADDON, 'v1alpha1', 'ClusterManagementAddOn', 'Cluster');
+
+/** The OCM kinds that Berth itself reads or writes. */
+export const OCM_KINDS: readonly KindInfo[] = [
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+  ADDON_PLACEMENT_SCORE,
+  MANIFEST_WORK,
+  APPLIED_MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  MANAGED_CLUSTER_ADDON,
+  CLUSTER_MANAGEMENT_ADDON,
+];
+
+export function apiVersionOf(info: Pick<KindInfo, 'group' | 'version'>): string {
+  return info.group === '' ? info.version : `${info.group}/${info.version}`;
+}

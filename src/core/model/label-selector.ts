@@ -1,0 +1,12 @@
+/** meta/v1 LabelSelector. An absent selector and an empty one differ: who uses it says what absent means. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>> | undefined;
+  readonly matchExpressions?: readonly LabelSelectorRequirement[] | undefined;
+}
+
+export interface LabelSelectorRequirement {
+  readonly key: string;
+  /** In | NotIn | Exists | DoesNotExist; kept as text because unchecked input may hold anything. */
+  readonly operator: string;
+  readonly values?: readonly string[] | undefined;
+}

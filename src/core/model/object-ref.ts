@@ -1,0 +1,27 @@
+import type { KubeObject } from './object-meta.ts';
+
+/** Names one object. `namespace` is '' for cluster-scoped kinds. */
+export interface ObjectRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function refOf(object: KubeObject): ObjectRef {
+  const { name, namespace } = object.metadata;
+  return { apiVersion: object.apiVersion, kind: object.kind, namespace: namespace ?? '', name };
+}
+
+/** `Placement team-a/web` or `ManagedCluster cluster1`: how messages name an object. */
+export function formatRef(ref: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>): string {
+  return ref.namespace === '' ? `${ref.kind} ${ref.name}` : `${ref.kind} ${ref.namespace}/${ref.name}`;
+}
+
+/** `namespace/name`, or `name` for cluster-scoped objects: the key of work queues and maps. */
+export function namespacedName(meta: {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}): string {
+  return meta.namespace === undefined || meta.namespace === '' ? meta.name : `${meta.namespace}/${meta.name}`;
+}

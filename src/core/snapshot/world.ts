@@ -1,0 +1,21 @@
+import type { AddOnPlacementScore } from '../model/addon-placement-score.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/managed-cluster-set.ts';
+import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { PlacementDecision } from '../model/placement-decision.ts';
+import type { Placement } from '../model/placement.ts';
+
+/**
+ * Everything a placement decision may depend on, as plain objects in any order; nothing else may influence a result.
+ * Placements are scheduled in the listed order: each one's new decisions replace its old ones before the next.
+ */
+export interface World {
+  /** RFC 3339 instant that stands for the present. */
+  readonly now: string;
+  readonly placements: readonly Placement[];
+  readonly clusters: readonly ManagedCluster[];
+  readonly clusterSets: readonly ManagedClusterSet[];
+  readonly bindings: readonly ManagedClusterSetBinding[];
+  /** The decisions of before: they feed Steady, Balance and NoSelectIfNew. */
+  readonly decisions: readonly PlacementDecision[];
+  readonly scores: readonly AddOnPlacementScore[];
+}
