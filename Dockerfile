@@ -1,0 +1,27 @@
+# syntax=docker/dockerfile:1
+# Build: docker build -t berth .    Run: docker run --read-only --tmpfs /tmp -v berth-data:/data berth serve --help
+FROM node:24-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+COPY plugin ./plugin
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:24-bookworm-slim
+# git speaks to remotes, openssh-client carries ssh:// URLs, ca-certificates verify https:// ones. Nothing runs a shell.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends git openssh-client ca-certificates \
+  && rm -rf /var/lib/apt/lists/* /usr/local/lib/node_modules/npm /usr/local/bin/npm /usr/local/bin/npx /opt/yarn-* \
+  && install -d -o 65532 -g 65532 /data
+WORKDIR /app
+COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/dist ./dist
+COPY package.json LICENSE ./
+COPY examples ./examples
+ENV NODE_ENV=production
+USER 65532:65532
+VOLUME ["/data"]
+ENTRYPOINT ["node", "/app/dist/src/app/cli/main.js"]
+CMD ["--help"]

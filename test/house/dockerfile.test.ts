@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, it } from 'vitest';
+
+const dockerfile = readFileSync('Dockerfile', 'utf8');
+
+describe('Dockerfile', () => {
+  it('passes the linter', () => {
+    expect(
+      validate(dockerfile).map(({ message, range }) => `${range.start.line + 1}: ${JSON.stringify(message)}`),
+    ).toEqual([]);
+  });
+
+  it('runs as a numeric non-root user, so that runAsNonRoot can be verified', () => {
+    expect(dockerfile).toMatch(/^USER 65532:65532$/m);
+  });
+
+  it('starts the program without a shell', () => {
+    expect(dockerfile).toMatch(/^ENTRYPOINT \["node", "\/app\/dist\/src\/app\/cli\/main\.js"\]$/m);
+  });
+
+  it('copies every folder that the build reads', () => {
+    const build = JSON.parse(readFileSync('tsconfig.build.json', 'utf8')) as { include: string[] };
+    for (const pattern of build.include) expect(dockerfile).toContain(`COPY ${pattern.split('/')[0]} `);
+  });
+});
