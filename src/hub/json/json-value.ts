@@ -1,0 +1,60 @@
+/** Plain JSON, as it comes off the wire. Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The own property, never one inherited from Object.prototype. */
+export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Sets an own property even when its name is `__proto__`. */
+export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
+}
+
+/** The object under `key`, or undefined when it is absent or something else. */
+export function objectAt(object: JsonObject | undefined, key: string): JsonObject | undefined {
+  const value = object === undefined ? undefined : getOwn(object, key);
+  return isObject(value) ? value : undefined;
+}
+
+/** The text under `key`, or '' when it is absent or something else. */
+export function textAt(object: JsonObject | undefined, key: string): string {
+  const value = object === undefined ? undefined : getOwn(object, key);
+  return typeof value === 'string' ? value : '';
+}
+
+/** The list under `key`, or an empty one when it is absent or something else. */
+export function listAt(object: JsonObject | undefined, key: string): readonly JsonValue[] {
+  const value = object === undefined ? undefined : getOwn(object, key);
+  return Array.isArray(value) ? value : [];
+}
+
+export function deepClone<T extends JsonValue>(value: T): T {
+  if (Array.isArray(value)) return value.map((item) => deepClone(item)) as T;
+  if (!isObject(value)) return value;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, deepClone(value[key] as JsonValue));
+  return copy as T;
+}
+
+/** Equal as JSON: key order does not matter, list order does. */
+export function deepEqual(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => deepEqual(item, right[index]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]));
+}

@@ -1,0 +1,62 @@
+import type { ResourceDefinition, Subresources } from '../resource-definition.ts';
+import type { Schema } from '../schema.ts';
+import type { BuiltinResource } from './builtin-resources.ts';
+import { BUILTIN_RESOURCES, SUBRESOURCE_KINDS, WORKLOAD_SCALE } from './builtin-resources.ts';
+import { builtinSchema } from './builtin-schemas.ts';
+
+/** What a stored resource can be asked for. */
+export const ALL_VERBS = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+] as const;
+
+/** Kubernetes' own resources. Printer columns of these kinds are code (table/), not paths. */
+export function builtinDefinitions(): readonly ResourceDefinition[] {
+  return BUILTIN_RESOURCES.map(definitionOf);
+}
+
+/** Schema of a kind that only travels as the body of a subresource (Scale, TokenRequest). */
+export function subresourceKindSchema(group: string, kind: string): Schema | undefined {
+  const row = SUBRESOURCE_KINDS.find((known) => known.group === group && known.kind === kind);
+  return row === undefined ? undefined : builtinSchema(row.schema);
+}
+
+function definitionOf(row: BuiltinResource): ResourceDefinition {
+  const singular = row.kind.toLowerCase();
+  const plural = row.plural ?? `${singular}s`;
+  const subresources: Subresources = {
+    status: row.status === true,
+    ...(row.scale === true ? { scale: WORKLOAD_SCALE } : {}),
+    others: row.others ?? [],
+  };
+  return {
+    group: row.group,
+    plural,
+    singular,
+    kind: row.kind,
+    listKind: `${row.kind}List`,
+    shortNames: row.short ?? [],
+    categories: row.categories ?? [],
+    namespaced: row.cluster !== true,
+    builtIn: true,
+    verbs: row.review === true ? ['create'] : ALL_VERBS,
+    storageKey: row.storageKey ?? (row.group === '' ? plural : `${plural}.${row.group}`),
+    versions: [
+      {
+        name: row.version,
+        served: true,
+        storage: true,
+        schema: builtinSchema(row.schema),
+        subresources,
+        printerColumns: [],
+        selectableFields: row.selectable ?? [],
+      },
+    ],
+  };
+}

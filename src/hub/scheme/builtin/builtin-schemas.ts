@@ -1,0 +1,114 @@
+import { BugError } from '../../../core/errors.ts';
+import type { JsonValue } from '../../json/json-value.ts';
+import type { PatchStrategy, Schema, SchemaType } from '../schema.ts';
+import { ANY_VALUE } from '../schema.ts';
+import data from './kubernetes-schemas.json' with { type: 'json' };
+
+/*
+ * kubernetes-schemas.json is written by scripts/kubernetes-facts.mjs. Per definition: field name (`!` at the end: required) -> type and flags.
+ *   type   string, integer/int32, any ... | []T list | {}T map | name of another definition
+ *   flags  atomic granular set map=KEYS (list or map type) · patch=STRATEGIES key=MERGEKEY (strategic merge) · default=JSON
+ * The field '' describes the definition itself: atomic, type=T, format=F, oneOf=T,T.
+ */
+const DEFINITIONS = data as Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const LONG_PREFIXES: readonly (readonly [string, string])[] = [
+  ['machinery:', 'io.k8s.apimachinery.pkg.'],
+  ['extensions:', 'io.k8s.apiextensions-apiserver.pkg.apis.'],
+  ['aggregator:', 'io.k8s.kube-aggregator.pkg.apis.'],
+  ['', 'io.k8s.api.'],
+];
+
+/** Free-form in spite of what the published structure says: raw JSON inside typed objects. */
+const FREE_FORM = new Set([
+  'machinery:runtime.RawExtension',
+  'machinery:apis.meta.v1.FieldsV1',
+  'extensions:apiextensions.v1.JSON',
+  'extensions:apiextensions.v1.JSONSchemaPropsOrArray',
+  'extensions:apiextensions.v1.JSONSchemaPropsOrBool',
+  'extensions:apiextensions.v1.JSONSchemaPropsOrStringArray',
+]);
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const built = new Map<string, Schema>();
+
+/** The schema of a built-in definition, e.g. `core.v1.Pod`. One object per definition; cyclic where the type is. */
+export function builtinSchema(name: string): Schema {
+  const known = built.get(name);
+  if (known !== undefined) return known;
+  const fields = DEFINITIONS[name];
+  if (fields === undefined) throw new BugError('has no structure', { code: 'hub.scheme', subject: name });
+  const schema: Mutable<Schema> = { name: longName(name), type: 'object' };
+  built.set(name, schema);
+  applyHead(schema, fields[''] ?? '', name);
+  const properties = new Map<string, Schema>();
+  const required: string[] = [];
+  for (const [key, text] of Object.entries(fields)) {
+    if (key === '') continue;
+    const field = key.replace(/!$/, '');
+    if (field !== key) required.push(field);
+    properties.set(field, parseField(text));
+  }
+  if (properties.size > 0) schema.properties = properties;
+  if (required.length > 0) schema.required = required;
+  return schema;
+}
+
+function longName(name: string): string {
+  const [short, long] = LONG_PREFIXES.find(([prefix]) => name.startsWith(prefix)) as [string, string];
+  return long + name.slice(short.length);
+}
+
+function applyHead(schema: Mutable<Schema>, head: string, name: string): void {
+  for (const word of head === '' ? [] : head.split(' ')) {
+    const [key, value = ''] = word.split('=');
+    if (key === 'atomic') schema.mapType = 'atomic';
+    else if (key === 'type') schema.type = value === 'any' ? '' : (value as SchemaType);
+    else if (key === 'format') schema.format = value;
+    else if (key === 'oneOf') schema.type = '';
+  }
+  if (schema.format === 'int-or-string') schema.intOrString = true;
+  else if (name === 'machinery:api.resource.Quantity') {
+    schema.intOrString = true;
+    schema.format = 'quantity';
+  }
+  if (FREE_FORM.has(name)) {
+    schema.preserveUnknown = true;
+    // JSON of any sort may stand in a JSON value; a RawExtension holds an object.
+    if (name.startsWith('extensions:')) schema.type = '';
+  }
+}
+
+function parseField(text: string): Schema {
+  const space = text.indexOf(' ');
+  const base = parseType(space < 0 ? text : text.slice(0, space));
+  return space < 0 ? base : withFlags(base, text.slice(space + 1).split(' '));
+}
+
+function parseType(text: string): Schema {
+  if (text.startsWith('[]')) return { type: 'array', items: parseType(text.slice(2)) };
+  if (text.startsWith('{}')) return { type: 'object', additional: parseType(text.slice(2)) };
+  if (text.includes('.')) return builtinSchema(text);
+  if (text === 'any') return ANY_VALUE;
+  const [type, format] = text.split('/') as [SchemaType, string | undefined];
+  return format === undefined ? { type } : { type, format };
+}
+
+/** Flags on a reference make a copy that shares the referenced properties (no such reference is part of a cycle). */
+function withFlags(base: Schema, flags: readonly string[]): Schema {
+  const extra: Mutable<Partial<Schema>> = {};
+  for (const flag of flags) {
+    const at = flag.indexOf('=');
+    const [key, value] = at < 0 ? [flag, ''] : [flag.slice(0, at), flag.slice(at + 1)];
+    if (key === 'map') Object.assign(extra, { listType: 'map', listMapKeys: value.split(',') });
+    else if (key === 'set') extra.listType = 'set';
+    else if (key === 'granular') extra.mapType = 'granular';
+    else if (key === 'atomic' && base.type === 'array') extra.listType = 'atomic';
+    else if (key === 'atomic') extra.mapType = 'atomic';
+    else if (key === 'patch') extra.patchStrategy = value.split(',') as PatchStrategy[];
+    else if (key === 'key') extra.patchMergeKey = value;
+    else if (key === 'default') extra.default = JSON.parse(value) as JsonValue;
+  }
+  return { ...base, ...extra };
+}

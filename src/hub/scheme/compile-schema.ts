@@ -1,0 +1,85 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject } from '../json/json-value.ts';
+import type { Schema, SchemaType, ValidationRule, ValueLimits } from './schema.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const TYPES: ReadonlySet<string> = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
+
+const NUMBER_LIMITS = [
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const;
+
+/** Compiles an `openAPIV3Schema`, which must already be known to be structural, into the form the hub walks. */
+export function compileSchema(json: JsonObject): Schema {
+  const type = getOwn(json, 'type');
+  const schema: Mutable<Schema> = {
+    type: typeof type === 'string' && TYPES.has(type) ? (type as SchemaType) : '',
+  };
+  if (typeof json['format'] === 'string') schema.format = json['format'];
+  if (json['nullable'] === true) schema.nullable = true;
+  if (json['x-kubernetes-int-or-string'] === true) schema.intOrString = true;
+  if (json['x-kubernetes-preserve-unknown-fields'] === true) schema.preserveUnknown = true;
+  if (json['x-kubernetes-embedded-resource'] === true) schema.embeddedResource = true;
+  if (Object.hasOwn(json, 'default')) schema.default = json['default'] as JsonValue;
+  compileChildren(schema, json);
+  compileListAndMap(schema, json);
+  const limits = compileLimits(json);
+  if (Object.keys(limits).length > 0) schema.limits = limits;
+  const rules = json['x-kubernetes-validations'];
+  if (Array.isArray(rules)) schema.rules = rules as unknown as readonly ValidationRule[];
+  return schema;
+}
+
+function compileChildren(schema: Mutable<Schema>, json: JsonObject): void {
+  const properties = getOwn(json, 'properties');
+  if (isObject(properties)) {
+    schema.properties = new Map(
+      Object.keys(properties).map((key) => [key, compileSchema(getOwn(properties, key) as JsonObject)]),
+    );
+  }
+  const additional = getOwn(json, 'additionalProperties');
+  if (isObject(additional)) schema.additional = compileSchema(additional);
+  else if (additional === true) schema.additional = true;
+  const items = getOwn(json, 'items');
+  if (isObject(items)) schema.items = compileSchema(items);
+  const required = getOwn(json, 'required');
+  if (Array.isArray(required)) schema.required = required as string[];
+}
+
+function compileListAndMap(schema: Mutable<Schema>, json: JsonObject): void {
+  const listType = json['x-kubernetes-list-type'];
+  if (listType === 'atomic' || listType === 'set' || listType === 'map') schema.listType = listType;
+  const keys = json['x-kubernetes-list-map-keys'];
+  if (Array.isArray(keys)) schema.listMapKeys = keys as string[];
+  const mapType = json['x-kubernetes-map-type'];
+  if (mapType === 'atomic' || mapType === 'granular') schema.mapType = mapType;
+}
+
+function compileLimits(json: JsonObject): ValueLimits {
+  const limits: Mutable<ValueLimits> = {};
+  if (Array.isArray(json['enum'])) limits.enum = json['enum'];
+  if (typeof json['pattern'] === 'string') limits.pattern = json['pattern'];
+  for (const key of NUMBER_LIMITS) {
+    const value = getOwn(json, key);
+    if (typeof value === 'number') limits[key] = value;
+  }
+  for (const key of ['exclusiveMinimum', 'exclusiveMaximum', 'uniqueItems'] as const) {
+    if (json[key] === true) limits[key] = true;
+  }
+  for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {
+    const branches = getOwn(json, key);
+    if (Array.isArray(branches)) limits[key] = branches.filter(isObject).map(compileSchema);
+  }
+  const not = getOwn(json, 'not');
+  if (isObject(not)) limits.not = compileSchema(not);
+  return limits;
+}

@@ -1,0 +1,72 @@
+import type { Schema } from './schema.ts';
+
+/** One served resource: its names, and what its versions look like. */
+export interface ResourceDefinition {
+  readonly group: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  /** Kubernetes' own kinds: strategic merge patch, protobuf bodies, generation only where upstream keeps one. */
+  readonly builtIn: boolean;
+  readonly verbs: readonly string[];
+  /** Names the objects in the store; equal for resources that show the same objects (both Event kinds). */
+  readonly storageKey: string;
+  /** By priority: GA before beta before alpha, then newer first. */
+  readonly versions: readonly ResourceVersion[];
+}
+
+export interface ResourceVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly deprecationWarning?: string;
+  readonly schema: Schema;
+  readonly subresources: Subresources;
+  readonly printerColumns: readonly PrinterColumn[];
+  /** Dotted paths usable in field selectors besides metadata.name and metadata.namespace. */
+  readonly selectableFields: readonly string[];
+}
+
+export interface Subresources {
+  readonly status: boolean;
+  readonly scale?: ScalePaths;
+  readonly others: readonly OtherSubresource[];
+}
+
+/** Dotted paths without the leading dot: `spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
+}
+
+/** A subresource with its own kind, like `token` of a ServiceAccount. */
+export interface OtherSubresource {
+  readonly name: string;
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly verbs: readonly string[];
+}
+
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  readonly priority?: number;
+  readonly description?: string;
+  readonly jsonPath: string;
+}
+
+/** One version of a resource: what a request path names. */
+export interface ResourceRef {
+  readonly definition: ResourceDefinition;
+  readonly version: ResourceVersion;
+}
+
+export function apiVersionOf(ref: ResourceRef): string {
+  const { group } = ref.definition;
+  return group === '' ? ref.version.name : `${group}/${ref.version.name}`;
+}

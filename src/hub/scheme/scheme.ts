@@ -1,0 +1,116 @@
+import type { ResourceDefinition, ResourceRef } from './resource-definition.ts';
+import { compareVersionPriority } from './version-priority.ts';
+
+/** The resources of one group and version, sorted by plural. */
+export interface VersionResources {
+  readonly version: string;
+  readonly resources: readonly ResourceRef[];
+}
+
+export interface GroupVersions {
+  readonly group: string;
+  /** By priority; the first is the preferred one. */
+  readonly versions: readonly VersionResources[];
+}
+
+/** Registry of everything that is served. Changes when custom resource definitions come and go. */
+export class Scheme {
+  readonly #definitions = new Map<string, ResourceDefinition>();
+  readonly #resources = new Map<string, ResourceRef>();
+  readonly #kinds = new Map<string, ResourceRef>();
+  #revision = 0;
+  #groups: readonly GroupVersions[] | undefined;
+
+  constructor(definitions: Iterable<ResourceDefinition>) {
+    for (const definition of definitions) this.register(definition);
+  }
+
+  /** Grows with every change: the key of caches of discovery and OpenAPI. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Adds a resource, or replaces the one with the same group and plural. */
+  register(definition: ResourceDefinition): void {
+    this.#forget(definition.group, definition.plural);
+    this.#definitions.set(key(definition.group, definition.plural), definition);
+    for (const version of definition.versions) {
+      if (!version.served) continue;
+      const ref: ResourceRef = { definition, version };
+      this.#resources.set(key(definition.group, version.name, definition.plural), ref);
+      this.#kinds.set(key(definition.group, version.name, definition.kind), ref);
+    }
+    this.#changed();
+  }
+
+  unregister(group: string, plural: string): void {
+    if (this.#forget(group, plural)) this.#changed();
+  }
+
+  resource(group: string, version: string, plural: string): ResourceRef | undefined {
+    return this.#resources.get(key(group, version, plural));
+  }
+
+  kind(group: string, version: string, kind: string): ResourceRef | undefined {
+    return this.#kinds.get(key(group, version, kind));
+  }
+
+  definition(group: string, plural: string): ResourceDefinition | undefined {
+    return this.#definitions.get(key(group, plural));
+  }
+
+  definitions(): readonly ResourceDefinition[] {
+    return [...this.#definitions.values()];
+  }
+
+  /** Groups in the order of discovery: the core group, Kubernetes' own, then custom ones by name. */
+  groups(): readonly GroupVersions[] {
+    this.#groups ??= groupsOf(this.#resources.values());
+    return this.#groups;
+  }
+
+  #forget(group: string, plural: string): boolean {
+    const known = this.#definitions.get(key(group, plural));
+    if (known === undefined) return false;
+    this.#definitions.delete(key(group, plural));
+    for (const version of known.versions) {
+      this.#resources.delete(key(group, version.name, plural));
+      this.#kinds.delete(key(group, version.name, known.kind));
+    }
+    return true;
+  }
+
+  #changed(): void {
+    this.#revision += 1;
+    this.#groups = undefined;
+  }
+}
+
+function key(...parts: readonly string[]): string {
+  return parts.join('/');
+}
+
+function groupsOf(refs: Iterable<ResourceRef>): readonly GroupVersions[] {
+  const byGroup = new Map<string, Map<string, ResourceRef[]>>();
+  const builtIn = new Set<string>();
+  for (const ref of refs) {
+    const { group } = ref.definition;
+    if (ref.definition.builtIn) builtIn.add(group);
+    const versions = byGroup.get(group) ?? new Map<string, ResourceRef[]>();
+    byGroup.set(group, versions);
+    versions.set(ref.version.name, [...(versions.get(ref.version.name) ?? []), ref]);
+  }
+  const rank = (group: string): number => (group === '' ? 0 : builtIn.has(group) ? 1 : 2);
+  return [...byGroup.keys()]
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map((group) => ({ group, versions: versionsOf(byGroup.get(group) as Map<string, ResourceRef[]>) }));
+}
+
+function versionsOf(versions: ReadonlyMap<string, readonly ResourceRef[]>): readonly VersionResources[] {
+  return [...versions]
+    .sort(([a], [b]) => compareVersionPriority(a, b))
+    .map(([version, refs]) => ({
+      version,
+      resources: [...refs].sort((a, b) => (a.definition.plural < b.definition.plural ? -1 : 1)),
+    }));
+}

@@ -1,0 +1,141 @@
+import type { StatusCause, StatusDetails } from './status-error.ts';
+import { StatusError } from './status-error.ts';
+
+/** A resource in the words of a Status: `details.kind` is the plural there. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+}
+
+function qualified(resource: ResourceName): string {
+  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+function detailsOf(resource: ResourceName, name: string, extra?: StatusDetails): StatusDetails {
+  return { name, group: resource.group, kind: resource.plural, ...extra };
+}
+
+export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message);
+
+export const unauthorized = (): StatusError => new StatusError(401, 'Unauthorized', 'Unauthorized');
+
+/** @param why the rest of the sentence after `is forbidden: ` */
+export function forbidden(
+  resource: ResourceName,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError {
+  const subject = resource.plural === '' ? '' : `${qualified(resource)}${name === '' ? '' : ` "${name}"`} `;
+  const details = detailsOf(resource, name, causes === undefined ? undefined : { causes });
+  return new StatusError(403, 'Forbidden', `${subject}is forbidden: ${why}`.replace(/^is /, ''), details);
+}
+
+export const notFound = (resource: ResourceName, name: string): StatusError =>
+  new StatusError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+
+/** No such path. */
+export const noSuchResource = (): StatusError =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+
+export const methodNotAllowed = (): StatusError =>
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
+
+export const notAcceptable = (accepted: readonly string[]): StatusError =>
+  new StatusError(
+    406,
+    'NotAcceptable',
+    `only the following media types are accepted: ${accepted.join(', ')}`,
+    {},
+  );
+
+export const alreadyExists = (resource: ResourceName, name: string): StatusError =>
+  new StatusError(
+    409,
+    'AlreadyExists',
+    `${qualified(resource)} "${name}" already exists`,
+    detailsOf(resource, name),
+  );
+
+/** @param why the rest of the sentence after the name. */
+export const conflict = (resource: ResourceName, name: string, why: string): StatusError =>
+  new StatusError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
+    detailsOf(resource, name),
+  );
+
+export const OBJECT_MODIFIED =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
+
+export const entityTooLarge = (limitBytes: number): StatusError =>
+  new StatusError(
+    413,
+    'RequestEntityTooLarge',
+    `Request entity too large: limit is ${String(limitBytes)}`,
+    {},
+  );
+
+/** A body whose media type no decoder knows: the wording of a main resource. */
+export const unknownBodyFormat = (accepted: readonly string[]): StatusError =>
+  new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );
+
+/** A patch whose media type is not a patch type at all. */
+export const unsupportedPatchType = (): StatusError =>
+  new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+
+export const unprocessablePatch = (): StatusError =>
+  new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+
+/** A kind in the words of a validation Status: `Kind.group`. */
+export interface KindName {
+  readonly group: string;
+  readonly kind: string;
+}
+
+/** One violated rule: where, what, and of which sort. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly reason: string;
+  /** Without the field: `Required value`, `Invalid value: "x": must be ...`. */
+  readonly message: string;
+}
+
+export function invalid(kind: KindName, name: string, problems: readonly FieldProblem[]): StatusError {
+  const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+  const lines = [...new Set(problems.map((problem) => `${problem.field}: ${problem.message}`))];
+  const text = lines.length === 1 ? (lines[0] as string) : `[${lines.join(', ')}]`;
+  const causes = problems.map(({ reason, message, field }) => ({ reason, message, field }));
+  const details = { name, group: kind.group, kind: kind.kind, causes };
+  return new StatusError(422, 'Invalid', `${subject} "${name}" is invalid: ${text}`, details);
+}
+
+export const tooManyRequests = (retryAfterSeconds: number): StatusError =>
+  new StatusError(429, 'TooManyRequests', 'the server is busy, please try again', { retryAfterSeconds });
+
+export const internalError = (message: string): StatusError =>
+  new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
+    causes: [{ reason: '', message }],
+  });
+
+export const unavailable = (message: string): StatusError =>
+  new StatusError(503, 'ServiceUnavailable', message);
+
+/** A read that wants a resourceVersion the hub has not reached. */
+export const resourceVersionTooLarge = (wanted: string, current: string): StatusError =>
+  new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });

@@ -1,0 +1,73 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
+
+/** Who asks, as authentication found out. */
+export interface UserInfo {
+  readonly name: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** One question to authorization. Absent words mean ''. */
+export interface AccessQuestion {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** A decoded request body. */
+export interface DecodedBody {
+  readonly value: JsonValue;
+  /** Faults that only `fieldValidation` Strict and Warn report, e.g. `duplicate field "spec.x"`. */
+  readonly strictErrors: readonly string[];
+}
+
+/** A write as the pipeline sees it: no sockets, no store, no clock. */
+export interface WriteRequest {
+  readonly ref: ResourceRef;
+  /** '' for the resource itself, else `status`, `scale`, `approval`, `finalize`. */
+  readonly subresource: string;
+  /** '' for cluster-scoped resources. */
+  readonly namespace: string;
+  /** Name in the path; '' on POST. */
+  readonly name: string;
+  /** `fieldManager` of the query, else the User-Agent up to the first `/`; '' only for apply-patch without one. */
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  /** RFC 3339, whole seconds, UTC. */
+  readonly now: string;
+  /** Needed when an object may come into being: uid, and the random letters after `generateName`. */
+  readonly identity?: { readonly uid: string; readonly nameSuffix: string } | undefined;
+  readonly user: UserInfo;
+  readonly admission: readonly AdmissionCheck[];
+  /** Asks authorization on behalf of `user`. */
+  can(question: AccessQuestion): boolean;
+}
+
+export interface PreparedWrite {
+  /** What to store, in the version of the request. */
+  readonly object: JsonObject;
+  /** false: nothing to store, no event, the resourceVersion stays. */
+  readonly changed: boolean;
+  /** Texts of `Warning: 299 - "..."` headers. */
+  readonly warnings: readonly string[];
+}
+
+export interface AdmissionWrite {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly ref: ResourceRef;
+  readonly subresource: string;
+  readonly object: JsonObject;
+  readonly old: JsonObject | undefined;
+  readonly user: UserInfo;
+  can(question: AccessQuestion): boolean;
+}
+
+/** A rule of a kind that needs more than its schema. Refuses by throwing a StatusError; returns texts of warnings. */
+export type AdmissionCheck = (write: AdmissionWrite) => readonly string[];

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
+import { apiVersionOf } from '../../../src/hub/scheme/resource-definition.ts';
+import { toVersion } from '../../../src/hub/scheme/to-version.ts';
+import { compareVersionPriority } from '../../../src/hub/scheme/version-priority.ts';
+
+describe('scheme', () => {
+  const scheme = createScheme();
+
+  it.each([
+    { group: '', plural: 'configmaps', kind: 'ConfigMap', namespaced: true },
+    { group: '', plural: 'namespaces', kind: 'Namespace', namespaced: false },
+    { group: '', plural: 'endpoints', kind: 'Endpoints', namespaced: true },
+    { group: 'apps', plural: 'deployments', kind: 'Deployment', namespaced: true },
+    { group: 'networking.k8s.io', plural: 'networkpolicies', kind: 'NetworkPolicy', namespaced: true },
+    { group: 'storage.k8s.io', plural: 'storageclasses', kind: 'StorageClass', namespaced: false },
+    {
+      group: 'certificates.k8s.io',
+      plural: 'certificatesigningrequests',
+      kind: 'CertificateSigningRequest',
+      namespaced: false,
+    },
+  ])('serves $plural of $group', ({ group, plural, kind, namespaced }) => {
+    const version = 'v1';
+    const ref = scheme.resource(group, version, plural);
+    expect(ref?.definition.kind).toBe(kind);
+    expect(ref?.definition.namespaced).toBe(namespaced);
+    expect(scheme.kind(group, version, kind)).toBe(ref);
+  });
+
+  it.each([
+    ['', 'v1', 'constructor'],
+    ['', 'v1', '__proto__'],
+    ['apps', 'v2', 'deployments'],
+  ])('does not serve %s/%s %s', (group, version, plural) => {
+    expect(scheme.resource(group, version, plural)).toBeUndefined();
+  });
+
+  it('puts the core group first', () => {
+    const [first, ...rest] = scheme.groups();
+    expect(first?.group).toBe('');
+    expect(first?.versions.map((version) => version.version)).toEqual(['v1']);
+    expect(rest.map((group) => group.group)).toContain('apps');
+  });
+
+  it('grows its revision with every change', () => {
+    const own = createScheme();
+    const before = own.revision;
+    const definition = own.definition('', 'pods');
+    own.unregister('', 'pods');
+    expect(own.resource('', 'v1', 'pods')).toBeUndefined();
+    expect(own.revision).toBeGreaterThan(before);
+    own.register(definition as NonNullable<typeof definition>);
+    expect(own.resource('', 'v1', 'pods')).toBeDefined();
+  });
+
+  it('knows the structure of built-in kinds, cycles included', () => {
+    const container = scheme
+      .resource('apps', 'v1', 'deployments')
+      ?.version.schema.properties?.get('spec')
+      ?.properties?.get('template')
+      ?.properties?.get('spec')
+      ?.properties?.get('containers');
+    expect(container?.listMapKeys).toEqual(['name']);
+    expect(container?.items?.properties?.get('ports')?.items?.properties?.get('protocol')?.default).toBe(
+      'TCP',
+    );
+    const crd = scheme.resource('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')?.version.schema;
+    const json = crd?.properties?.get('spec')?.properties?.get('versions')?.items?.properties?.get('schema');
+    const props = json?.properties?.get('openAPIV3Schema');
+    expect(props?.properties?.get('not')).toBe(props);
+  });
+});
+
+describe('version priority', () => {
+  it('orders GA, beta, alpha, newer first, others last', () => {
+    const given = ['v1alpha1', 'foo', 'v2', 'v1beta2', 'v10', 'v1beta10', 'bar', 'v1'];
+    expect([...given].sort(compareVersionPriority)).toEqual([
+      'v10',
+      'v2',
+      'v1',
+      'v1beta10',
+      'v1beta2',
+      'v1alpha1',
+      'bar',
+      'foo',
+    ]);
+  });
+});
+
+describe('toVersion', () => {
+  const scheme = createScheme();
+  const core = scheme.resource('', 'v1', 'events');
+  const events = scheme.resource('events.k8s.io', 'v1', 'events');
+
+  it('shows both Event kinds the same objects', () => {
+    const written = {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: 'e' },
+      note: 'n',
+      regarding: { kind: 'Pod' },
+    };
+    const asCore = toVersion(written, core as NonNullable<typeof core>);
+    expect(asCore).toEqual({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'e' },
+      message: 'n',
+      involvedObject: { kind: 'Pod' },
+    });
+    expect(toVersion(asCore, events as NonNullable<typeof events>)).toEqual(written);
+    expect(apiVersionOf(events as NonNullable<typeof events>)).toBe('events.k8s.io/v1');
+  });
+
+  it('returns the same object when nothing changes', () => {
+    const object = { apiVersion: 'v1', kind: 'Event' };
+    expect(toVersion(object, core as NonNullable<typeof core>)).toBe(object);
+  });
+});
