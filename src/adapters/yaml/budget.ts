@@ -1,0 +1,28 @@
+/** Upper limits on what one file may cost; a file beyond them is refused before it is worked on. */
+export interface YamlBudget {
+  readonly fileBytes: number;
+  readonly documentBytes: number;
+  readonly documents: number;
+  /** Nesting of mappings and lists. */
+  readonly depth: number;
+  /** Keys, values and list entries of one document, aliases not expanded. */
+  readonly nodes: number;
+  readonly keysPerMapping: number;
+  readonly aliases: number;
+  /** Keys copied by `<<` in one document. */
+  readonly mergedKeys: number;
+  /** Size of the document as JSON once every alias is written out; about. */
+  readonly expandedBytes: number;
+}
+
+export const DEFAULT_YAML_BUDGET: YamlBudget = {
+  fileBytes: 8 * 1024 * 1024,
+  documentBytes: 1024 * 1024,
+  documents: 5_000,
+  depth: 100,
+  nodes: 100_000,
+  keysPerMapping: 10_000,
+  aliases: 1_000,
+  mergedKeys: 10_000,
+  expandedBytes: 4 * 1024 * 1024,
+};

@@ -1,0 +1,111 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { Document, Node, Pair } from 'yaml';
+import type { FieldPath } from '../../core/model/field-path.ts';
+import { resolvePlainScalar, UnrepresentableScalarError } from './scalar.ts';
+
+/** Line and column from 1, inside the document's text. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface SyntaxFinding extends Position {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * Positions of everything in one document, through the `yaml` package: ten times slower than js-yaml, so it is made only
+ * for documents about which there is something to say.
+ */
+export class DocumentLocator {
+  readonly #lines = new LineCounter();
+  readonly #document: Document.Parsed;
+
+  constructor(text: string) {
+    this.#document = parseDocument(text, {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      merge: true,
+      logLevel: 'silent',
+      keepSourceTokens: false,
+    });
+  }
+
+  /** Every syntax error that can be told apart, in order. */
+  errors(): SyntaxFinding[] {
+    const { errors, warnings } = this.#document;
+    // Unknown tags are warnings there, and errors here.
+    return (errors.length > 0 ? errors : warnings).map((error) => ({
+      code: error.code,
+      message: error.message,
+      ...this.#positionAt(error.pos[0]),
+    }));
+  }
+
+  /** Where the first key or value of the document stands. */
+  start(): Position {
+    return this.#positionAt(this.#document.contents?.range?.[0] ?? 0);
+  }
+
+  /** Where the field stands; when it is missing, where the nearest enclosing one does. */
+  locate(path: FieldPath, at: 'key' | 'value'): Position {
+    let node: unknown = this.#document.contents;
+    let keyOffset: number | undefined;
+    for (const part of path) {
+      const step = this.#step(node, part);
+      if (step === undefined) return this.#positionAt(keyOffset ?? startOf(node) ?? 0);
+      node = step.value;
+      keyOffset = step.keyOffset;
+    }
+    const offset = at === 'key' ? (keyOffset ?? startOf(node)) : (startOf(node) ?? keyOffset);
+    return this.#positionAt(offset ?? 0);
+  }
+
+  #step(node: unknown, part: string | number): { value: unknown; keyOffset: number | undefined } | undefined {
+    const target = isAlias(node) ? node.resolve(this.#document) : node;
+    if (isSeq(target)) {
+      const item: unknown = target.items[Number(part)];
+      return item === undefined ? undefined : { value: item, keyOffset: startOf(item) };
+    }
+    if (!isMap(target)) return undefined;
+    const pair = target.items.find((candidate) => keyText(candidate) === String(part));
+    if (pair !== undefined) return { value: pair.value, keyOffset: startOf(pair.key) };
+    return this.#stepIntoMerge(target.items, part);
+  }
+
+  #stepIntoMerge(pairs: readonly Pair[], part: string | number) {
+    for (const pair of pairs) {
+      if (!isScalar(pair.key) || pair.key.source !== '<<') continue;
+      const sources = isSeq(pair.value) ? pair.value.items : [pair.value];
+      for (const source of sources) {
+        const step = this.#step(source, part);
+        if (step !== undefined) return step;
+      }
+    }
+    return undefined;
+  }
+
+  #positionAt(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset);
+    // Line 0 means that nothing was read; everything then stands at the start.
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+}
+
+function startOf(node: unknown): number | undefined {
+  return (node as Node | null)?.range?.[0];
+}
+
+/** The key as kubectl reads it: an unquoted `n` is the key "false". */
+function keyText(pair: Pair): string | undefined {
+  const { key } = pair;
+  if (!isScalar(key)) return undefined;
+  if (key.type !== 'PLAIN' || key.source === undefined) return String(key.value);
+  try {
+    return String(resolvePlainScalar(key.source));
+  } catch (error) {
+    if (error instanceof UnrepresentableScalarError) return key.source;
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import yaml from 'js-yaml';
+import { resolvePlainScalar } from './scalar.ts';
+
+/** One implicit type does the work of null, bool, int and float: a scalar is looked at once, not four times. */
+const plainScalar = new yaml.Type('tag:berth.dev,2026:plain-scalar', {
+  kind: 'scalar',
+  resolve: () => true,
+  construct: resolvePlainScalar,
+});
+
+const merge = new yaml.Type('tag:yaml.org,2002:merge', {
+  kind: 'scalar',
+  resolve: (data: unknown) => data === '<<',
+});
+
+function tagged(name: string, accepts: (value: unknown) => boolean): yaml.Type {
+  return new yaml.Type(`tag:yaml.org,2002:${name}`, {
+    kind: 'scalar',
+    resolve: (data: unknown) => accepts(typeof data === 'string' ? resolvePlainScalar(data) : data),
+    construct: (data: unknown) => (typeof data === 'string' ? resolvePlainScalar(data) : data),
+  });
+}
+
+/** js-yaml schema that means what kubectl means; timestamps, binary, sets and ordered maps are refused as unknown tags. */
+export const KUBECTL_SCHEMA = yaml.FAILSAFE_SCHEMA.extend({
+  implicit: [merge, plainScalar],
+  explicit: [
+    tagged('null', (value) => value === null),
+    tagged('bool', (value) => typeof value === 'boolean'),
+    tagged('int', (value) => Number.isInteger(value)),
+    tagged('float', (value) => typeof value === 'number'),
+  ],
+});

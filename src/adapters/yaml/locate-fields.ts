@@ -1,0 +1,22 @@
+import type { FieldPath } from '../../core/model/field-path.ts';
+import { DocumentLocator } from './document-locator.ts';
+import type { Position } from './document-locator.ts';
+import type { ManifestPlace } from './parse-manifests.ts';
+import { splitDocuments } from './split-documents.ts';
+
+/** Finds fields of objects in a file's text, for problems that are found after parsing. Made once per file. */
+export function makeFieldLocator(text: string): (place: ManifestPlace, path: FieldPath) => Position {
+  const documents = splitDocuments(text);
+  const locators = new Map<number, DocumentLocator>();
+  return (place, path) => {
+    const document = documents[place.document];
+    if (document === undefined) return { line: 1, column: 1 };
+    let locator = locators.get(place.document);
+    if (locator === undefined) {
+      locator = new DocumentLocator(document.text);
+      locators.set(place.document, locator);
+    }
+    const at = locator.locate([...place.within, ...path], 'value');
+    return { line: document.startLine + at.line - 1, column: at.column };
+  };
+}

@@ -1,0 +1,165 @@
+import type { FieldPath } from '../../core/model/field-path.ts';
+import { formatFieldPath } from '../../core/model/field-path.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../core/model/object-ref.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { SourceLocation } from '../../core/model/source-location.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
+import { DEFAULT_YAML_BUDGET } from './budget.ts';
+import type { YamlBudget } from './budget.ts';
+import { DocumentLocator } from './document-locator.ts';
+import { loadDocument } from './load-document.ts';
+import { checkManifest } from './manifest-check.ts';
+import type { ManifestFinding } from './manifest-check.ts';
+import { isMapping } from './schema/check.ts';
+import { splitDocuments } from './split-documents.ts';
+import type { DocumentText } from './split-documents.ts';
+import { syntaxProblems } from './syntax-problems.ts';
+
+/** Where an object stands inside its file, for locating its fields later (locate-fields.ts). */
+export interface ManifestPlace {
+  /** Which document of the file, from 0; blank documents do not count. */
+  readonly document: number;
+  /** Path of the object inside the document: empty, or `items[3]` of a List. */
+  readonly within: FieldPath;
+}
+
+export interface ParsedManifest extends SourceObject {
+  readonly place: ManifestPlace;
+}
+
+export interface ManifestFile {
+  /** Path as it is to appear in messages. */
+  readonly file: string;
+  readonly text: string;
+  readonly commit?: string | undefined;
+  readonly budget?: YamlBudget;
+}
+
+export interface ParsedFile {
+  /** Objects without errors, in the order of the file. */
+  readonly manifests: readonly ParsedManifest[];
+  readonly problems: readonly Problem[];
+}
+
+interface Context {
+  readonly at: { readonly file: string; readonly commit?: string | undefined };
+  readonly budget: YamlBudget;
+  readonly manifests: ParsedManifest[];
+  readonly problems: Problem[];
+}
+
+/**
+ * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each entry of a List, stands or
+ * falls alone; everything that is wrong is reported, with its line and column. Never throws for what the text holds.
+ */
+export function parseManifests(input: ManifestFile): ParsedFile {
+  const { file, text, commit, budget = DEFAULT_YAML_BUDGET } = input;
+  const at = commit === undefined ? { file } : { file, commit };
+  const context: Context = { at, budget, manifests: [], problems: [] };
+  const refuse = (message: string): ParsedFile => ({
+    manifests: [],
+    problems: [{ severity: 'error', code: 'yaml.budget', message, location: { ...at, line: 1, column: 1 } }],
+  });
+  if (text.length > budget.fileBytes)
+    return refuse(`file of ${text.length} characters, expected at most ${budget.fileBytes}`);
+  const documents = splitDocuments(text);
+  if (documents.length > budget.documents)
+    return refuse(`file of ${documents.length} documents, expected at most ${budget.documents}`);
+  for (const document of documents) readDocument(document, context);
+  return { manifests: context.manifests, problems: context.problems };
+}
+
+function readDocument(document: DocumentText, context: Context): void {
+  const loaded = loadDocument(document.text, context.budget);
+  if (!loaded.ok) {
+    context.problems.push(...syntaxProblems(document, loaded, context.at));
+    return;
+  }
+  if (loaded.value === null || loaded.value === undefined) return;
+  readObject({ document, value: loaded.value, within: [] }, context);
+}
+
+interface Candidate {
+  readonly document: DocumentText;
+  readonly value: unknown;
+  readonly within: FieldPath;
+}
+
+function readObject(candidate: Candidate, context: Context): void {
+  const { value, document, within } = candidate;
+  if (isList(value)) {
+    value['items'].forEach((item, index) =>
+      readObject({ document, value: item, within: [...within, 'items', index] }, context),
+    );
+    return;
+  }
+  const checked = checkManifest(value);
+  if (checked.findings.length > 0) reportFindings(candidate, checked.findings, context);
+  if (checked.object === undefined) return;
+  const location = { ...context.at, ...positionOf(candidate) };
+  context.manifests.push({
+    object: checked.object,
+    location,
+    place: { document: document.index, within },
+  });
+}
+
+/** `v1 List` and typed lists: a wrapper that kubectl opens. */
+function isList(value: unknown): value is { items: unknown[] } & Record<string, unknown> {
+  return (
+    isMapping(value) &&
+    typeof value['kind'] === 'string' &&
+    value['kind'].endsWith('List') &&
+    Array.isArray(value['items']) &&
+    !(isMapping(value['metadata']) && Object.hasOwn(value['metadata'], 'name'))
+  );
+}
+
+/** Start of the object. The first line with content is found without a parser; entries of Lists need one. */
+function positionOf({ document, within }: Candidate): { line: number; column: number } {
+  if (within.length > 0) return shifted(document, new DocumentLocator(document.text).locate(within, 'value'));
+  const content = /^(?:---[ \t]+)?(?![ \t]*(?:#|%|\r?$|---(?:\s|$)))[ \t]*(?=\S)/m.exec(document.text);
+  if (content === null) return { line: document.startLine, column: 1 };
+  const before = document.text.slice(0, content.index);
+  return { line: document.startLine + before.split('\n').length - 1, column: content[0].length + 1 };
+}
+
+function shifted(
+  document: DocumentText,
+  at: { line: number; column: number },
+): { line: number; column: number } {
+  return { line: document.startLine + at.line - 1, column: at.column };
+}
+
+function reportFindings(candidate: Candidate, findings: readonly ManifestFinding[], context: Context): void {
+  const { document, within, value } = candidate;
+  const locator = new DocumentLocator(document.text);
+  const name = objectName(value);
+  for (const finding of findings) {
+    const path = [...within, ...finding.path];
+    const location: SourceLocation = {
+      ...context.at,
+      ...shifted(document, locator.locate(path, finding.at)),
+    };
+    const field = finding.path.length === 0 ? '' : `${formatFieldPath(finding.path)}: `;
+    context.problems.push({
+      severity: finding.severity,
+      code: finding.code,
+      message: `${field}${finding.message}`,
+      ...(finding.hint === undefined ? {} : { hint: finding.hint }),
+      location,
+      ...(name === undefined ? {} : { object: name }),
+    });
+  }
+}
+
+/** `Placement team-a/web`, as far as the broken object still tells. */
+function objectName(value: unknown): string | undefined {
+  if (!isMapping(value) || typeof value['kind'] !== 'string') return undefined;
+  const metadata = value['metadata'];
+  if (!isMapping(metadata) || typeof metadata['name'] !== 'string') return value['kind'];
+  const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
+  const object = { ...value, metadata: { name: metadata['name'], namespace } } as unknown as KubeObject;
+  return formatRef(refOf(object));
+}

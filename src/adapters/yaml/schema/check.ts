@@ -1,0 +1,194 @@
+import type { FieldPath } from '../../../core/model/field-path.ts';
+import { closestName } from '../../../core/sources/closest-name.ts';
+import type { ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
+
+/** One finding of a schema check. `at` says whether the key or the value of `path` is wrong. */
+export interface SchemaFinding {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly path: FieldPath;
+  readonly at: 'key' | 'value';
+  /** Got what, expected what; the field's name is put in front by the caller. */
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Checks a value against a schema and reports everything that is wrong with it. */
+export function checkSchema(value: unknown, schema: Schema): SchemaFinding[] {
+  const findings: SchemaFinding[] = [];
+  check(value, schema, { path: [], findings });
+  return findings;
+}
+
+interface Walk {
+  readonly path: (string | number)[];
+  readonly findings: SchemaFinding[];
+}
+
+function check(value: unknown, schema: Schema, walk: Walk): void {
+  switch (schema.type) {
+    case 'any':
+      return;
+    case 'string':
+      return checkString(value, schema, walk);
+    case 'boolean':
+      if (typeof value !== 'boolean') wrongType(walk, value, 'true or false');
+      return;
+    case 'integer':
+      return checkInteger(value, schema, walk);
+    case 'intOrString':
+      if (typeof value !== 'number' && typeof value !== 'string') wrongType(walk, value, schema.patternName);
+      else if (!schema.pattern.test(String(value))) report(walk, 'schema.pattern', value, schema.patternName);
+      return;
+    case 'map':
+      return checkMap(value, schema.values, walk);
+    case 'list':
+      return checkList(value, schema, walk);
+    case 'object':
+      return checkObject(value, schema, walk);
+  }
+}
+
+function checkString(value: unknown, schema: StringSchema, walk: Walk): void {
+  if (value === null && schema.nullable === true) return;
+  if (typeof value !== 'string') {
+    const quote = typeof value === 'number' || typeof value === 'boolean';
+    return wrongType(walk, value, describeString(schema), quote ? 'put the value in quotes' : undefined);
+  }
+  if (schema.oneOf !== undefined && !schema.oneOf.includes(value)) {
+    const meant = closestName(value, schema.oneOf);
+    const hint = meant === undefined ? undefined : `did you mean ${meant}?`;
+    return report(walk, 'schema.enum', value, { expected: describeString(schema), hint });
+  }
+  const short = schema.minLength !== undefined && value.length < schema.minLength;
+  const long = schema.maxLength !== undefined && value.length > schema.maxLength;
+  if (short || long) return report(walk, 'schema.length', value, describeString(schema));
+  if (schema.pattern !== undefined && !schema.pattern.test(value))
+    report(walk, 'schema.pattern', value, describeString(schema));
+}
+
+function describeString(schema: StringSchema): string {
+  if (schema.oneOf !== undefined) return schema.oneOf.map((word) => (word === '' ? '""' : word)).join(', ');
+  const what = schema.patternName ?? 'a string';
+  const { minLength = 0, maxLength } = schema;
+  if (maxLength !== undefined) return `${what} of ${minLength} to ${maxLength} characters`;
+  return minLength > 0 ? `${what} that is not empty` : what;
+}
+
+function checkInteger(value: unknown, schema: Extract<Schema, { type: 'integer' }>, walk: Walk): void {
+  const { minimum, maximum } = schema;
+  let expected = 'an integer';
+  if (minimum !== undefined)
+    expected +=
+      maximum === Number.MAX_SAFE_INTEGER ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+  if (typeof value !== 'number') {
+    const quoted = typeof value === 'string' && /^-?\d+$/.test(value);
+    return wrongType(walk, value, expected, quoted ? 'remove the quotes' : undefined);
+  }
+  if (!Number.isInteger(value)) return wrongType(walk, value, expected);
+  if ((minimum !== undefined && value < minimum) || (maximum !== undefined && value > maximum))
+    report(walk, 'schema.range', value, expected);
+}
+
+function checkMap(value: unknown, values: Schema, walk: Walk): void {
+  if (!isMapping(value)) return wrongType(walk, value, 'a mapping');
+  for (const key of Object.keys(value)) {
+    walk.path.push(key);
+    check(value[key], values, walk);
+    walk.path.pop();
+  }
+}
+
+function checkList(value: unknown, schema: ListSchema, walk: Walk): void {
+  if (!Array.isArray(value)) return wrongType(walk, value, 'a list');
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+  if (value.length < minItems || value.length > maxItems) {
+    const expected = value.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
+    add(walk, { code: 'schema.length', message: `got ${value.length} entries, expected ${expected}` });
+  }
+  const seen = new Set<unknown>();
+  value.forEach((item: unknown, index) => {
+    walk.path.push(index);
+    check(item, schema.items, walk);
+    const key = schema.uniqueBy === undefined || !isMapping(item) ? undefined : item[schema.uniqueBy];
+    if (key !== undefined && seen.has(key))
+      add(walk, {
+        code: 'schema.duplicate',
+        message: `got a second entry with ${schema.uniqueBy} ${show(key)}`,
+      });
+    seen.add(key);
+    walk.path.pop();
+  });
+}
+
+function checkObject(value: unknown, schema: ObjectSchema, walk: Walk): void {
+  if (!isMapping(value)) return wrongType(walk, value, 'a mapping');
+  for (const name of schema.required) {
+    if (Object.hasOwn(value, name)) continue;
+    walk.path.push(name);
+    add(walk, { code: 'schema.required', message: 'is missing', at: 'key' });
+    walk.path.pop();
+  }
+  for (const key of Object.keys(value)) {
+    const field = schema.fields.get(key);
+    if (field === undefined && schema.open) continue;
+    walk.path.push(key);
+    if (field !== undefined) check(value[key], field, walk);
+    else unknownField(walk, key, schema);
+    walk.path.pop();
+  }
+}
+
+function unknownField(walk: Walk, key: string, schema: ObjectSchema): void {
+  const meant = closestName(key, schema.fields.keys());
+  walk.findings.push({
+    severity: 'warning',
+    code: 'schema.unknown-field',
+    path: [...walk.path],
+    at: 'key',
+    message: 'is not a field of this kind and has no effect',
+    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
+  });
+}
+
+function wrongType(walk: Walk, value: unknown, expected: string, hint?: string): void {
+  const empty = value === null ? 'give it a value or remove the key' : undefined;
+  report(walk, 'schema.type', value, { expected, hint: hint ?? empty });
+}
+
+function report(walk: Walk, code: string, value: unknown, wanted: Wanted): void {
+  const { expected, hint } = typeof wanted === 'string' ? { expected: wanted } : wanted;
+  const message = `got ${show(value)}, expected ${expected}`;
+  add(walk, hint === undefined ? { code, message } : { code, message, hint });
+}
+
+type Wanted = string | { readonly expected: string; readonly hint?: string | undefined };
+
+function add(
+  walk: Walk,
+  finding: Pick<SchemaFinding, 'code' | 'message'> & Partial<Pick<SchemaFinding, 'at' | 'hint'>>,
+): void {
+  walk.findings.push({ severity: 'error', path: [...walk.path], at: 'value', ...finding });
+}
+
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const SHOWN_LENGTH = 60;
+
+/** A value in few words for a message: type first, so that `"3"` and `3` cannot be confused. */
+export function show(value: unknown): string {
+  if (value === null) return 'nothing (null)';
+  if (Array.isArray(value)) return 'a list';
+  switch (typeof value) {
+    case 'string':
+      return `string ${JSON.stringify(value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value)}`;
+    case 'number':
+      return `number ${value}`;
+    case 'boolean':
+      return `boolean ${value}`;
+    default:
+      return 'a mapping';
+  }
+}

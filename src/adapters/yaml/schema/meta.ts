@@ -1,0 +1,82 @@
+import { any, boolean, integer, list, object, oneOf, string, stringMap, text } from './schema.ts';
+import type { ObjectSchema, Schema } from './schema.ts';
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const QUALIFIED_KEY =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[-+]\d{2}:\d{2})$/;
+const QUANTITY =
+  /^[-+]?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE][-+]?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
+
+export const dnsLabel = text({ pattern: DNS_LABEL, patternName: 'a DNS label', minLength: 1, maxLength: 63 });
+const dnsSubdomain = text({
+  pattern: DNS_SUBDOMAIN,
+  patternName: 'a DNS subdomain name',
+  minLength: 1,
+  maxLength: 253,
+});
+export const qualifiedKey = text({ pattern: QUALIFIED_KEY, patternName: 'a label key', maxLength: 316 });
+export const time = text({ pattern: RFC3339, patternName: 'a time such as 2026-01-31T12:00:00Z' });
+export const nullableTime = text({ ...time, nullable: true });
+export const quantity: Schema = {
+  type: 'intOrString',
+  pattern: QUANTITY,
+  patternName: 'a quantity such as 4, 500m or 16Gi',
+};
+
+/** Metadata of every kind, known or not. Values of labels and annotations must be strings: `"true"`, not `true`. */
+export function metadataSchema(name: Schema = dnsSubdomain, namespaced?: boolean): ObjectSchema {
+  return object({
+    'name!': name,
+    [namespaced === true ? 'namespace!' : 'namespace']: dnsLabel,
+    labels: stringMap,
+    annotations: stringMap,
+    finalizers: list(string),
+    ownerReferences: list(
+      object({
+        'apiVersion!': string,
+        'kind!': string,
+        'name!': string,
+        'uid!': string,
+        controller: boolean,
+        blockOwnerDeletion: boolean,
+      }),
+    ),
+    generateName: string,
+    uid: string,
+    resourceVersion: string,
+    generation: integer,
+    creationTimestamp: nullableTime,
+    deletionTimestamp: nullableTime,
+    deletionGracePeriodSeconds: any,
+    managedFields: any,
+    selfLink: string,
+  });
+}
+
+export const condition = object(
+  {
+    'type!': string,
+    'status!': oneOf('True', 'False', 'Unknown'),
+    reason: string,
+    message: string,
+    observedGeneration: integer,
+    lastTransitionTime: nullableTime,
+  },
+  { open: true },
+);
+
+/** Operators and values are judged by the selector's own rules, where the whole requirement is in view. */
+export const selectorRequirement = object({ 'key!': string, 'operator!': string, values: list(string) });
+export const labelSelector = object({ matchLabels: stringMap, matchExpressions: list(selectorRequirement) });
+
+/** An object of a kind that Berth does not know: only what every Kubernetes object has in common. */
+export const anyObject = object(
+  {
+    'apiVersion!': text({ minLength: 1 }),
+    'kind!': text({ minLength: 1 }),
+    'metadata!': metadataSchema(string),
+  },
+  { open: true },
+);

@@ -1,0 +1,60 @@
+/** One document's text inside a file; `text` may start with its `---` line. */
+export interface DocumentText {
+  /** Position among the documents of the file, from 0; stays the same for the locator. */
+  readonly index: number;
+  readonly text: string;
+  /** Line of the file on which `text` starts, from 1. */
+  readonly startLine: number;
+}
+
+/**
+ * Cuts a YAML stream where YAML itself does: at lines that start with `---` or end with `...`. So each document is parsed
+ * on its own and one broken document does not hide the errors, or the objects, of the others.
+ */
+export function splitDocuments(source: string): DocumentText[] {
+  const text = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source;
+  const documents: DocumentText[] = [];
+  let start = 0;
+  let startLine = 1;
+  const cut = (end: number): void => {
+    const part = text.slice(start, end);
+    if (/\S/.test(part)) documents.push({ index: documents.length, text: part, startLine });
+    startLine += countNewlines(part);
+    start = end;
+  };
+  let lineStart = markerLine(text, 0);
+  while (lineStart !== -1) {
+    if (text.charCodeAt(lineStart) === 0x2e) cut(endOfLine(text, lineStart));
+    else if (lineStart > start && !isDirectives(text.slice(start, lineStart))) cut(lineStart);
+    lineStart = markerLine(text, endOfLine(text, lineStart));
+  }
+  cut(text.length);
+  return documents;
+}
+
+/** Offset of the next line, at or after `from`, that holds a document marker; -1 when there is none. */
+function markerLine(text: string, from: number): number {
+  const marker = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
+  marker.lastIndex = from;
+  // `$` with the m flag also matches inside: the lookahead has then seen the end of the line or of the text.
+  return marker.exec(text)?.index ?? -1;
+}
+
+function endOfLine(text: string, from: number): number {
+  const newline = text.indexOf('\n', from);
+  return newline === -1 ? text.length : newline + 1;
+}
+
+/** Only `%` directives, comments and blank lines: they belong to the document that follows. */
+function isDirectives(part: string): boolean {
+  return (
+    part.includes('%') &&
+    part.split('\n').every((line) => line.trim() === '' || line[0] === '%' || line[0] === '#')
+  );
+}
+
+function countNewlines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}

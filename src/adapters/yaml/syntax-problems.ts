@@ -1,0 +1,55 @@
+import type { Problem } from '../../core/model/problem.ts';
+import type { LoadedDocument } from './load-document.ts';
+import { DocumentLocator } from './document-locator.ts';
+import type { SyntaxFinding } from './document-locator.ts';
+import type { DocumentText } from './split-documents.ts';
+
+type Failure = Extract<LoadedDocument, { ok: false }>;
+
+/** Beyond this the slow second reading is not worth it: one located error has to do. */
+const MAX_SECOND_READING_BYTES = 256 * 1024;
+
+const HINTS: Readonly<Record<string, string>> = {
+  TAB_AS_INDENT: 'indent with spaces, YAML forbids tabs there',
+  BAD_INDENT: 'align the line with its neighbours, and indent what belongs to a key deeper than the key',
+  DUPLICATE_KEY: 'remove one of the two: tools disagree on which one counts',
+  BLOCK_AS_IMPLICIT_KEY: 'put text that holds ": " or starts a list in quotes',
+  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line and be followed by ": "',
+  MISSING_CHAR: 'a quote or bracket opened here, or above, is not closed',
+};
+
+/** Everything wrong with a document that failed, each error at its own place when that can be found. */
+export function syntaxProblems(
+  document: DocumentText,
+  failure: Failure,
+  at: { readonly file: string; readonly commit?: string | undefined },
+): Problem[] {
+  const toProblem = (
+    code: string,
+    finding: { line: number; column: number; message: string },
+    hint?: string,
+  ) => ({
+    severity: 'error' as const,
+    code,
+    message: finding.message,
+    ...(hint === undefined ? {} : { hint }),
+    location: { ...at, line: document.startLine + finding.line - 1, column: finding.column },
+  });
+  if (failure.kind !== 'syntax') return [toProblem(`yaml.${failure.kind}`, failure)];
+  const findings = document.text.length <= MAX_SECOND_READING_BYTES ? secondReading(document.text) : [];
+  if (findings.length === 0) return [toProblem('yaml.syntax', failure)];
+  return findings.map((finding) => {
+    const code = finding.code === 'DUPLICATE_KEY' ? 'yaml.duplicate-key' : 'yaml.syntax';
+    return toProblem(code, finding, HINTS[finding.code]);
+  });
+}
+
+function secondReading(text: string): SyntaxFinding[] {
+  try {
+    return new DocumentLocator(text).errors();
+  } catch (error) {
+    // Deep nesting exhausts the second parser's stack; the first one has already said where it stopped.
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
