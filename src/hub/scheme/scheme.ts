@@ -18,11 +18,16 @@ export class Scheme {
   readonly #definitions = new Map<string, ResourceDefinition>();
   readonly #resources = new Map<string, ResourceRef>();
   readonly #kinds = new Map<string, ResourceRef>();
+  /** What was there from the start: comes back when a custom definition that replaced it is deleted. */
+  readonly #initial = new Map<string, ResourceDefinition>();
   #revision = 0;
   #groups: readonly GroupVersions[] | undefined;
 
   constructor(definitions: Iterable<ResourceDefinition>) {
-    for (const definition of definitions) this.register(definition);
+    for (const definition of definitions) {
+      this.#initial.set(key(definition.group, definition.plural), definition);
+      this.register(definition);
+    }
   }
 
   /** Grows with every change: the key of caches of discovery and OpenAPI. */
@@ -44,7 +49,9 @@ export class Scheme {
   }
 
   unregister(group: string, plural: string): void {
-    if (this.#forget(group, plural)) this.#changed();
+    const initial = this.#initial.get(key(group, plural));
+    if (initial !== undefined) this.register(initial);
+    else if (this.#forget(group, plural)) this.#changed();
   }
 
   resource(group: string, version: string, plural: string): ResourceRef | undefined {

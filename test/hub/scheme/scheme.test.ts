@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
+import type { ResourceDefinition } from '../../../src/hub/scheme/resource-definition.ts';
 import { apiVersionOf } from '../../../src/hub/scheme/resource-definition.ts';
 import { toVersion } from '../../../src/hub/scheme/to-version.ts';
 import { compareVersionPriority } from '../../../src/hub/scheme/version-priority.ts';
@@ -46,12 +47,22 @@ describe('scheme', () => {
   it('grows its revision with every change', () => {
     const own = createScheme();
     const before = own.revision;
-    const definition = own.definition('', 'pods');
-    own.unregister('', 'pods');
-    expect(own.resource('', 'v1', 'pods')).toBeUndefined();
+    const pods = own.definition('', 'pods') as ResourceDefinition;
+    own.register({ ...pods, group: 'example.com', builtIn: false });
+    expect(own.resource('example.com', 'v1', 'pods')).toBeDefined();
     expect(own.revision).toBeGreaterThan(before);
-    own.register(definition as NonNullable<typeof definition>);
-    expect(own.resource('', 'v1', 'pods')).toBeDefined();
+    own.unregister('example.com', 'pods');
+    expect(own.resource('example.com', 'v1', 'pods')).toBeUndefined();
+  });
+
+  it('brings a built-in resource back when what replaced it goes', () => {
+    const own = createScheme();
+    const group = 'work.open-cluster-management.io';
+    const works = own.definition(group, 'manifestworks') as ResourceDefinition;
+    own.register({ ...works, shortNames: ['mw'] });
+    expect(own.definition(group, 'manifestworks')?.shortNames).toEqual(['mw']);
+    own.unregister(group, 'manifestworks');
+    expect(own.definition(group, 'manifestworks')).toBe(works);
   });
 
   it('knows the structure of built-in kinds, cycles included', () => {

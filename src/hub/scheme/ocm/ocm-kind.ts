@@ -1,0 +1,20 @@
+import type { JsonObject } from '../../json/json-value.ts';
+import type { PrinterColumn } from '../resource-definition.ts';
+
+/** One row of the tables of OCM's kinds. Plural and singular follow from the kind. */
+export interface OcmKind {
+  readonly kind: string;
+  readonly cluster?: true;
+  readonly short?: readonly string[];
+  readonly versions: readonly OcmVersion[];
+}
+
+export interface OcmVersion {
+  readonly name: string;
+  readonly storage?: true;
+  /** Has a status subresource. */
+  readonly status?: true;
+  /** Top-level fields besides apiVersion, kind and metadata; `!` at the end: required. */
+  readonly fields: Readonly<Record<string, JsonObject>>;
+  readonly columns?: readonly PrinterColumn[];
+}
