@@ -1,4 +1,4 @@
-import { compareUtf8 } from './utf8-order.ts';
+import { compareUtf8 } from '../model/utf8-order.ts';
 import { isInteger, JsonFloat } from './json-float.ts';
 
 export type Comparison =

@@ -1,5 +1,5 @@
 import { isInteger, JsonFloat } from './json-float.ts';
-import { compareUtf8 } from './utf8-order.ts';
+import { compareUtf8 } from '../model/utf8-order.ts';
 
 /** What kubectl prints for one result: scalars as text, lists and maps as compact JSON. */
 export function formatJsonPathValue(value: unknown): string {
