@@ -1,0 +1,85 @@
+import type { CelValue } from './cel-value.ts';
+import { CelMap, CelOptional, celTypeName, isJsonMap } from './cel-value.ts';
+
+/**
+ * Static types. `dyn` stands for "known at run time only" and goes with everything; a one-letter name is a type
+ * parameter of a function (`list<T>`).
+ */
+export interface CelType {
+  readonly name: string;
+  readonly params: readonly CelType[];
+}
+
+export const DYN: CelType = { name: 'dyn', params: [] };
+export const BOOL: CelType = { name: 'bool', params: [] };
+export const STRING: CelType = { name: 'string', params: [] };
+export const INT: CelType = { name: 'int', params: [] };
+
+export function celType(name: string, ...params: readonly CelType[]): CelType {
+  return { name, params };
+}
+
+export type TypeBindings = Map<string, CelType>;
+
+export function isTypeParameter(type: CelType): boolean {
+  return type.name.length === 1;
+}
+
+/** Whether a value of type `actual` can stand where `wanted` is declared; binds type parameters on the way. */
+export function unify(wanted: CelType, actual: CelType, bindings: TypeBindings): boolean {
+  if (isTypeParameter(wanted)) {
+    const bound = bindings.get(wanted.name);
+    if (bound === undefined || bound.name === 'dyn') {
+      bindings.set(wanted.name, actual);
+      return true;
+    }
+    return unify(bound, actual, bindings);
+  }
+  if (wanted.name === 'dyn' || actual.name === 'dyn') return true;
+  if (wanted.name !== actual.name || wanted.params.length !== actual.params.length) return false;
+  return wanted.params.every((param, i) => unify(param, actual.params[i] ?? DYN, bindings));
+}
+
+/** Replaces bound type parameters; unbound ones become dyn. */
+export function substitute(type: CelType, bindings: TypeBindings): CelType {
+  if (isTypeParameter(type)) return bindings.get(type.name) ?? DYN;
+  if (type.params.length === 0) return type;
+  return { name: type.name, params: type.params.map((param) => substitute(param, bindings)) };
+}
+
+export function sameType(a: CelType, b: CelType): boolean {
+  return a.name === b.name && a.params.every((param, i) => sameType(param, b.params[i] ?? DYN));
+}
+
+export function formatType(type: CelType): string {
+  if (type.params.length === 0) return type.name;
+  return `${type.name}(${type.params.map(formatType).join(', ')})`;
+}
+
+const RUNTIME_NAMES: Readonly<Record<string, string>> = {
+  null_type: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+  optional: 'optional_type',
+};
+
+/** Whether a value has the declared type, not looking into lists and maps. */
+export function valueHasType(value: CelValue, type: CelType): boolean {
+  switch (type.name) {
+    case 'string':
+      return typeof value === 'string';
+    case 'int':
+      return typeof value === 'bigint';
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'list':
+      return Array.isArray(value);
+    case 'map':
+      return value instanceof CelMap || isJsonMap(value);
+    case 'optional':
+      return value instanceof CelOptional;
+    default:
+      if (type.name === 'dyn' || isTypeParameter(type)) return true;
+      return celTypeName(value) === (RUNTIME_NAMES[type.name] ?? type.name);
+  }
+}

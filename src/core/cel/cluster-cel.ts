@@ -1,0 +1,74 @@
+import type { ManagedCluster } from '../model/managed-cluster.ts';
+import { traverseCost } from './cel-cost.ts';
+import type { CelProblem } from './cel-problem.ts';
+import { DYN } from './cel-type.ts';
+import type { CelResult, CelValue } from './cel-value.ts';
+import { CelFailure, celTypeName, lift } from './cel-value.ts';
+import type { ScoresOfCluster } from './cluster-view.ts';
+import { CLUSTER_SCORES, clusterView } from './cluster-view.ts';
+import type { CelProgram } from './compile-cel.ts';
+import { compileCel } from './compile-cel.ts';
+import { KUBERNETES_CEL } from './kubernetes-environment.ts';
+import { overload } from './overload.ts';
+
+/** Expressions of a placement's celSelector: variable `managedCluster`, functions `scores` and `parseJSON`. */
+export interface ClusterCel {
+  readonly expression: string;
+  /** The same cluster object and scores always give the same outcome: callers may cache it. */
+  evaluate(cluster: ManagedCluster, scores: ScoresOfCluster): ClusterCelOutcome;
+}
+
+export interface ClusterCelOutcome {
+  /** The expression was true. An error, another type and an exceeded limit are all "no". */
+  readonly matched: boolean;
+  readonly cost: number;
+  /** Why there was no true or false. */
+  readonly failure?: string | undefined;
+}
+
+export type ClusterCelCompilation =
+  | { readonly ok: true; readonly program: ClusterCel }
+  | { readonly ok: false; readonly problem: CelProblem };
+
+const ENVIRONMENT = KUBERNETES_CEL.withVariables({ managedCluster: DYN }).withFunctions([
+  overload('dyn.scores(string): list<dyn>', scoresOf),
+  overload('string.parseJSON(): dyn', parseJson, traverseCost),
+]);
+
+export function compileClusterCel(expression: string): ClusterCelCompilation {
+  const compiled = compileCel(expression, ENVIRONMENT);
+  if (!compiled.ok) return compiled;
+  const { program } = compiled;
+  return {
+    ok: true,
+    program: { expression, evaluate: (cluster, scores) => evaluate(program, cluster, scores) },
+  };
+}
+
+function evaluate(program: CelProgram, cluster: ManagedCluster, scores: ScoresOfCluster): ClusterCelOutcome {
+  const outcome = program.evaluate({ managedCluster: clusterView(cluster, scores) });
+  if (!outcome.ok) return { matched: false, cost: outcome.cost, failure: outcome.message };
+  if (typeof outcome.value === 'boolean') return { matched: outcome.value, cost: outcome.cost };
+  const failure = `the result is a ${celTypeName(outcome.value)}, not a bool`;
+  return { matched: false, cost: outcome.cost, failure };
+}
+
+function scoresOf(cluster: CelValue, resourceName: string): CelResult {
+  const scores = (cluster as { readonly [CLUSTER_SCORES]?: ScoresOfCluster } | null)?.[CLUSTER_SCORES];
+  if (scores === undefined)
+    return new CelFailure('no such overload: scores() is a function of managedCluster');
+  const found = scores(resourceName);
+  if (found === undefined)
+    return new CelFailure(
+      `failed to get score: AddOnPlacementScore ${JSON.stringify(resourceName)} not found`,
+    );
+  return found.map(({ name, value }) => ({ name, value }));
+}
+
+function parseJson(text: string): CelResult {
+  try {
+    return lift(JSON.parse(text));
+  } catch (error) {
+    return new CelFailure(`failed to parse JSON: ${error instanceof Error ? error.message : 'syntax error'}`);
+  }
+}

@@ -1,0 +1,29 @@
+import { BOOL, DYN } from './cel-type.ts';
+import type { CelValue } from './cel-value.ts';
+import type { CelCompilation } from './compile-cel.ts';
+import { compileCel } from './compile-cel.ts';
+import { celMapGet, isCelMap } from './cel-map.ts';
+import { KUBERNETES_CEL } from './kubernetes-environment.ts';
+import { overload } from './overload.ts';
+
+/** Condition rules of a ManifestWork: `object` is the applied object; messages also see the `result` of the rule. */
+
+const RULES = KUBERNETES_CEL.withVariables({ object: DYN }).withFunctions([
+  overload('hasConditions(dyn): bool', hasConditions),
+]);
+const MESSAGES = RULES.withVariables({ result: BOOL });
+
+/** Variable `object`. The value should be a bool; see `celTypeName` for naming what else it is. */
+export function compileConditionRule(expression: string): CelCompilation {
+  return compileCel(expression, RULES);
+}
+
+/** Variables `object` and `result` (bool). The value should be a string. */
+export function compileConditionMessage(expression: string): CelCompilation {
+  return compileCel(expression, MESSAGES);
+}
+
+function hasConditions(value: CelValue): boolean {
+  const conditions = isCelMap(value) ? celMapGet(value, 'conditions') : undefined;
+  return Array.isArray(conditions) && conditions.length > 0;
+}

@@ -1,0 +1,31 @@
+import { CelEnvironment } from './cel-environment.ts';
+import { CONVERSIONS } from './library/conversions.ts';
+import { FORMATS } from './library/formats.ts';
+import { NETWORK } from './library/ips.ts';
+import { LISTS } from './library/lists.ts';
+import { OPERATORS } from './library/operators.ts';
+import { OPTIONALS } from './library/optionals.ts';
+import { QUANTITIES } from './library/quantities.ts';
+import { REGEX } from './library/regex.ts';
+import { SEMVERS } from './library/semvers.ts';
+import { STRING_FORMAT } from './library/string-format.ts';
+import { STRINGS } from './library/strings.ts';
+import { TIMES } from './library/times.ts';
+import { URLS } from './library/urls.ts';
+
+/** CEL as the Kubernetes API server speaks it, without variables. Every user adds its own variables and functions. */
+export const KUBERNETES_CEL: CelEnvironment = CelEnvironment.of(
+  OPERATORS,
+  CONVERSIONS,
+  TIMES,
+  OPTIONALS,
+  STRINGS,
+  STRING_FORMAT,
+  LISTS,
+  REGEX,
+  URLS,
+  QUANTITIES,
+  NETWORK,
+  FORMATS,
+  SEMVERS,
+);

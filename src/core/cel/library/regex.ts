@@ -1,0 +1,61 @@
+import { RE2JS } from 're2js';
+import { regexCost } from '../cel-cost.ts';
+import type { CelResult } from '../cel-value.ts';
+import { CelFailure } from '../cel-value.ts';
+import type { CelOverload } from '../overload.ts';
+import { overload } from '../overload.ts';
+
+/**
+ * `matches` and the Kubernetes regex library. The language is RE2: linear time whatever the pattern. JavaScript's own
+ * engine would accept look-behinds and back-references that a hub refuses, and hang on hostile patterns.
+ */
+const MAX_CACHED = 500;
+const compiled = new Map<string, RE2JS | CelFailure>();
+
+function compile(pattern: string): RE2JS | CelFailure {
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  // Patterns are nearly always constants of an expression; computed ones must not fill the memory.
+  if (compiled.size >= MAX_CACHED) compiled.clear();
+  const made = compilePattern(pattern);
+  compiled.set(pattern, made);
+  return made;
+}
+
+function compilePattern(pattern: string): RE2JS | CelFailure {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    return new CelFailure(error instanceof Error ? error.message : `invalid regular expression ${pattern}`);
+  }
+}
+
+function matches(text: string, pattern: string): CelResult {
+  const regex = compile(pattern);
+  return regex instanceof CelFailure ? regex : regex.matcher(text).find();
+}
+
+function find(text: string, pattern: string): CelResult {
+  const regex = compile(pattern);
+  if (regex instanceof CelFailure) return regex;
+  const matcher = regex.matcher(text);
+  return matcher.find() ? (matcher.group() ?? '') : '';
+}
+
+/** @param limit negative: all */
+function findAll(text: string, pattern: string, limit = -1n): CelResult {
+  const regex = compile(pattern);
+  if (regex instanceof CelFailure) return regex;
+  const found: string[] = [];
+  const matcher = regex.matcher(text);
+  while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '');
+  return found;
+}
+
+export const REGEX: readonly CelOverload[] = [
+  overload('matches(string, string): bool', matches, regexCost),
+  overload('string.matches(string): bool', matches, regexCost),
+  overload('string.find(string): string', find, regexCost),
+  overload('string.findAll(string): list<string>', findAll, regexCost),
+  overload('string.findAll(string, int): list<string>', findAll, regexCost),
+];
