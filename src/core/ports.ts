@@ -38,6 +38,13 @@ export interface ObjectList {
   readonly resourceVersion: string;
 }
 
+export interface WatchOptions extends ListOptions {
+  readonly resourceVersion: string;
+  readonly signal: AbortSignal;
+  /** Called when the server accepted the watch: from then on silence means that nothing changed. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
 export type WatchEvent =
   | { readonly type: 'added' | 'modified' | 'deleted'; readonly object: KubeObject }
   | { readonly type: 'bookmark'; readonly resourceVersion: string };
@@ -67,10 +74,7 @@ export interface KubeApi {
   /** Reads all pages of one consistent list. */
   list(kind: KindInfo, options?: ListOptions): Promise<ObjectList>;
   /** Streams changes after `resourceVersion`; ends with an error when the server says the version is gone (410: `kube.expired`). */
-  watch(
-    kind: KindInfo,
-    options: ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal },
-  ): AsyncIterable<WatchEvent>;
+  watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent>;
   create(kind: KindInfo, object: KubeObject, options?: WriteOptions): Promise<KubeObject>;
   /** PUT; the object's resourceVersion is the precondition. */
   update(kind: KindInfo, object: KubeObject, options?: WriteOptions): Promise<KubeObject>;

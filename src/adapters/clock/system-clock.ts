@@ -1,0 +1,20 @@
+import type { Clock } from '../../core/ports.ts';
+
+/** The machine's clock. Timers are monotonic: a jump of the wall clock does not move them. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  schedule(delayMs, callback) {
+    // Node fires a timer of more than 2^31-1 ms at once; wait in steps instead.
+    let timer: NodeJS.Timeout;
+    let remainingMs = Math.max(0, delayMs);
+    const arm = (): void => {
+      const stepMs = Math.min(remainingMs, MAX_TIMER_MS);
+      remainingMs -= stepMs;
+      timer = setTimeout(remainingMs > 0 ? arm : callback, stepMs);
+    };
+    arm();
+    return () => clearTimeout(timer);
+  },
+};
+
+const MAX_TIMER_MS = 2_147_483_647;

@@ -1,0 +1,56 @@
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { Clock } from '../../core/ports.ts';
+
+/** meta/v1 APIResourceList as far as it is read. */
+interface ApiResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+  }[];
+}
+
+/** Kinds come (a CRD is installed) much more often than they go or change. */
+const FOUND_FOR_MS = 600_000;
+const MISSING_FOR_MS = 5_000;
+
+/** Finds resources by kind, one request per group and version, remembered for a while. */
+export class Discovery {
+  readonly #read: (path: string) => Promise<unknown>;
+  readonly #clock: Clock;
+  readonly #lists = new Map<string, { readonly atMs: number; readonly list: Promise<readonly KindInfo[]> }>();
+
+  /** @param read GETs a path; undefined for 404 */
+  constructor(read: (path: string) => Promise<unknown>, clock: Clock) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  async resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
+    const cached = this.#lists.get(apiVersion);
+    if (cached !== undefined) {
+      const found = (await cached.list).find((info) => info.kind === kind);
+      const age = Math.abs(this.#clock.now() - cached.atMs);
+      if (age < (found === undefined ? MISSING_FOR_MS : FOUND_FOR_MS)) return found;
+    }
+    const list = this.#load(apiVersion);
+    this.#lists.set(apiVersion, { atMs: this.#clock.now(), list });
+    // A failed read is not an answer: forget it.
+    list.catch(() => this.#lists.delete(apiVersion));
+    return (await list).find((info) => info.kind === kind);
+  }
+
+  async #load(apiVersion: string): Promise<readonly KindInfo[]> {
+    const slash = apiVersion.indexOf('/');
+    const group = slash === -1 ? '' : apiVersion.slice(0, slash);
+    const version = apiVersion.slice(slash + 1);
+    const path =
+      group === ''
+        ? `/api/${encodeURIComponent(version)}`
+        : `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`;
+    const list = (await this.#read(path)) as ApiResourceList | undefined;
+    return (list?.resources ?? [])
+      .filter((resource) => !resource.name.includes('/'))
+      .map(({ name, kind, namespaced }) => ({ group, version, kind, plural: name, namespaced }));
+  }
+}

@@ -1,0 +1,266 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { type BerthError, InputError } from '../../core/errors.ts';
+import { apiVersionOf, type KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type {
+  Clock,
+  DeleteOptions,
+  KubeApi,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from '../../core/ports.ts';
+import { Discovery } from './discovery.ts';
+import { KubeConnection, type KubeRequest } from './kube-connection.ts';
+import { asStatus, errorForStatus, networkError } from './kube-errors.ts';
+import { parseJsonBody, readBody } from './read-body.ts';
+import { queryString, resourcePath } from './resource-path.ts';
+import { readWatchEvents } from './watch-stream.ts';
+
+export interface HttpKubeApiOptions {
+  readonly config: KubeConfig;
+  readonly clock: Clock;
+  /** For the headers of an answer, and between any two pieces of its body. Default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** Requests at the same time; watches have their own connections. Default 32. */
+  readonly maxSockets?: number;
+  /** The server is asked to end each watch after about this long. Default 290 s. */
+  readonly watchSeconds?: number;
+  readonly pageSize?: number;
+  readonly random?: () => number;
+}
+
+/** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
+export class HttpKubeApi implements KubeApi {
+  readonly server: string;
+  readonly #requests: KubeConnection;
+  readonly #watches: KubeConnection;
+  readonly #discovery: Discovery;
+  readonly #timeoutMs: number;
+  readonly #watchSeconds: number;
+  readonly #pageSize: number;
+  readonly #random: () => number;
+
+  constructor(options: HttpKubeApiOptions) {
+    this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
+    this.#watchSeconds = options.watchSeconds ?? 290;
+    this.#pageSize = options.pageSize ?? 500;
+    this.#random = options.random ?? Math.random;
+    const { config, clock } = options;
+    const connection = { config, clock, requestTimeoutMs: this.#timeoutMs };
+    this.#requests = new KubeConnection({ ...connection, maxSockets: options.maxSockets ?? 32 });
+    this.#watches = new KubeConnection({ ...connection, maxSockets: Infinity });
+    this.server = this.#requests.server;
+    this.#discovery = new Discovery((path) => this.#readOrUndefined(path), clock);
+  }
+
+  close(): void {
+    this.#requests.close();
+    this.#watches.close();
+  }
+
+  async get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
+    const path = resourcePath(kind, key.namespace, key.name);
+    const found = await this.#readOrUndefined(path);
+    return found === undefined ? undefined : requireObject(found, { method: 'GET', path });
+  }
+
+  async list(kind: KindInfo, options: ListOptions = {}): Promise<ObjectList> {
+    const path = resourcePath(kind, options.namespace);
+    const items: KubeObject[] = [];
+    let resourceVersion = '';
+    let next: string | undefined;
+    do {
+      const query = queryString({ ...selectors(options), limit: this.#pageSize, continue: next });
+      const request = { method: 'GET', path, query };
+      const page = requireList(await this.#call(request), request);
+      // Items of a list carry neither apiVersion nor kind when the kind is built in.
+      for (const item of page.items)
+        items.push(
+          item.kind === undefined ? { ...item, apiVersion: apiVersionOf(kind), kind: kind.kind } : item,
+        );
+      resourceVersion = page.metadata.resourceVersion;
+      next = page.metadata.continue;
+    } while (next !== undefined && next !== '');
+    return { items, resourceVersion };
+  }
+
+  async *watch(kind: KindInfo, options: WatchOptions): AsyncGenerator<WatchEvent> {
+    const path = resourcePath(kind, options.namespace);
+    const query = queryString({
+      ...selectors(options),
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: options.resourceVersion,
+      // Spread, so that streams that began together do not end together.
+      timeoutSeconds: Math.ceil(this.#watchSeconds * (1 + 0.2 * this.#random())),
+    });
+    const request: KubeRequest = { method: 'GET', path, query, signal: options.signal };
+    let response;
+    try {
+      response = await this.#watches.open(request);
+    } catch (error) {
+      if (options.signal.aborted) return;
+      throw error;
+    }
+    if (response.statusCode !== 200) throw await this.#failure(response, request);
+    options.onOpen?.();
+    yield* readWatchEvents(response, request, options.signal);
+  }
+
+  async create(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    return this.#write({
+      method: 'POST',
+      path: resourcePath(kind, object.metadata.namespace),
+      query: writeQuery(options),
+      body: JSON.stringify(object),
+    });
+  }
+
+  async update(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { namespace, name } = object.metadata;
+    return this.#write({
+      method: 'PUT',
+      path: resourcePath(kind, namespace, name, options.subresource),
+      query: writeQuery(options),
+      body: JSON.stringify(object),
+    });
+  }
+
+  async mergePatch(
+    kind: KindInfo,
+    key: ObjectKey,
+    patch: object,
+    options: WriteOptions = {},
+  ): Promise<KubeObject> {
+    return this.#write({
+      method: 'PATCH',
+      path: resourcePath(kind, key.namespace, key.name, options.subresource),
+      query: writeQuery(options),
+      contentType: 'application/merge-patch+json',
+      body: JSON.stringify(patch),
+    });
+  }
+
+  async apply(
+    kind: KindInfo,
+    object: KubeObject,
+    options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
+  ): Promise<KubeObject> {
+    const { namespace, name } = object.metadata;
+    return this.#write({
+      method: 'PATCH',
+      path: resourcePath(kind, namespace, name, options.subresource),
+      query: queryString({
+        fieldManager: options.fieldManager,
+        force: options.force,
+        dryRun: options.dryRun === true ? 'All' : undefined,
+      }),
+      // JSON is YAML; servers take JSON here.
+      contentType: 'application/apply-patch+yaml',
+      body: JSON.stringify(object),
+    });
+  }
+
+  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
+    const { uid, resourceVersion, propagationPolicy } = options;
+    const preconditions =
+      uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
+    try {
+      await this.#call({
+        method: 'DELETE',
+        path: resourcePath(kind, key.namespace, key.name),
+        body: JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }),
+      });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
+    return this.#discovery.resolve(apiVersion, kind);
+  }
+
+  async #readOrUndefined(path: string): Promise<unknown> {
+    try {
+      return await this.#call({ method: 'GET', path });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #write(request: KubeRequest): Promise<KubeObject> {
+    return requireObject(await this.#call(request), request);
+  }
+
+  async #call(request: KubeRequest): Promise<unknown> {
+    const response = await this.#requests.open(request);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) throw await this.#failure(response, request);
+    return parseJsonBody(await readBody(response, request, this.#timeoutMs), request);
+  }
+
+  async #failure(response: Parameters<typeof readBody>[0], request: KubeRequest): Promise<BerthError> {
+    const text = await readBody(response, request, this.#timeoutMs);
+    let status: unknown;
+    try {
+      status = JSON.parse(text);
+    } catch {
+      // Proxies answer in HTML or not at all; the HTTP status still says enough.
+    }
+    const retryAfter = Number(response.headers['retry-after']);
+    return errorForStatus(
+      response.statusCode ?? 0,
+      asStatus(status),
+      request,
+      Number.isFinite(retryAfter) ? retryAfter : undefined,
+    );
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'kube.notfound';
+}
+
+function selectors(options: ListOptions): Record<string, string | undefined> {
+  return { labelSelector: options.labelSelector, fieldSelector: options.fieldSelector };
+}
+
+function writeQuery(options: WriteOptions): string | undefined {
+  return queryString({
+    fieldManager: options.fieldManager,
+    dryRun: options.dryRun === true ? 'All' : undefined,
+  });
+}
+
+function requireObject(value: unknown, request: KubeRequest): KubeObject {
+  const object = value as KubeObject | null;
+  if (typeof object === 'object' && typeof object?.metadata?.name === 'string') return object;
+  throw networkError('the answer is not an object with metadata.name', request);
+}
+
+interface ListBody {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly KubeObject[];
+}
+
+/** Anything that does not look like a complete list is an error: an empty list must never come from a misread answer. */
+function requireList(value: unknown, request: KubeRequest): ListBody {
+  const list = value as { kind?: unknown; metadata?: { resourceVersion?: unknown }; items?: unknown } | null;
+  const complete =
+    typeof list === 'object' &&
+    typeof list?.kind === 'string' &&
+    list.kind.endsWith('List') &&
+    typeof list.metadata?.resourceVersion === 'string' &&
+    // Go servers send `null` for an empty slice.
+    (Array.isArray(list.items) || list.items === null);
+  if (!complete)
+    throw networkError('the answer is not a list with metadata.resourceVersion and items', request);
+  return { ...(list as ListBody), items: (list as { items: ListBody['items'] | null }).items ?? [] };
+}

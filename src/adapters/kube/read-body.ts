@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { errorText, type TransientError } from '../../core/errors.ts';
+import { networkError, type RequestSubject } from './kube-errors.ts';
+
+/** More than any list Berth asks for in pages; protects against a server that never stops. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
+/**
+ * The whole body as text. Half a response is an error: Node reports a cut body as `aborted`. `idleTimeoutMs` without a byte is
+ * an error too.
+ */
+export function readBody(
+  response: IncomingMessage,
+  request: RequestSubject,
+  idleTimeoutMs: number,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    const settle = (finish: () => void): void => {
+      clearTimeout(idle);
+      finish();
+    };
+    const fail = (error: TransientError): void =>
+      settle(() => {
+        reject(error);
+        response.destroy();
+      });
+    const idle = setTimeout(
+      () => fail(networkError(`the answer stopped for ${idleTimeoutMs} ms`, request)),
+      idleTimeoutMs,
+    );
+    response.on('data', (chunk: Buffer) => {
+      idle.refresh();
+      sizeBytes += chunk.length;
+      if (sizeBytes > MAX_BODY_BYTES)
+        fail(networkError(`the answer is over ${MAX_BODY_BYTES} bytes`, request));
+      else chunks.push(chunk);
+    });
+    response.once('end', () => settle(() => resolve(Buffer.concat(chunks).toString('utf8'))));
+    response.once('error', (error) =>
+      settle(() => reject(networkError(`the answer was cut: ${errorText(error)}`, request, error))),
+    );
+  });
+}
+
+/** Parses a JSON body. What is not JSON is the network's fault (a proxy's page, half an answer), so it is worth a retry. */
+export function parseJsonBody(text: string, request: RequestSubject): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw networkError(`the answer is not JSON: ${JSON.stringify(text.slice(0, 80))}`, request, cause);
+  }
+}

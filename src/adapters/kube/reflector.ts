@@ -1,0 +1,190 @@
+import { BerthError, InputError, TransientError } from '../../core/errors.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { Clock, KubeApi, ListOptions, Logger, WatchEvent } from '../../core/ports.ts';
+import { Backoff, type BackoffLimits } from '../../runtime/backoff.ts';
+import { sleep } from '../../runtime/sleep.ts';
+import { ObjectStore } from './object-store.ts';
+
+export interface ReflectorOptions extends ListOptions {
+  readonly api: KubeApi;
+  readonly kind: KindInfo;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly backoff?: BackoffLimits;
+  /** Without an event or bookmark for this long the stream counts as dead and is opened anew. Servers send bookmarks about every 60 s. */
+  readonly silenceLimitMs?: number;
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * Keeps a store equal to one kind on the server: one list, then one watch that is resumed where it broke. What client-node's
+ * informer lacks: bookmarks, jitter, a limit on silence (a stream that died without a FIN), and "gone" handled by a list that is
+ * compared with what was known, so that deletions in the gap are told.
+ */
+export class Reflector {
+  readonly store = new ObjectStore();
+  readonly kind: KindInfo;
+  readonly #options: ReflectorOptions;
+  readonly #backoff: Backoff;
+  readonly #waiters = new Set<() => void>();
+  #resourceVersion: string | undefined;
+  #synced = false;
+  #provenAtMs = -Infinity;
+  #relists = 0;
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+    this.kind = options.kind;
+    this.#backoff = new Backoff(options.backoff ?? { initialMs: 500, maxMs: 30_000 }, options.random);
+  }
+
+  /** A complete list has been read at least once. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** Complete lists read so far: the first, and one per lost resourceVersion. */
+  get relists(): number {
+    return this.#relists;
+  }
+
+  /** Milliseconds since the server last proved that the store is current; Infinity before the first list. */
+  stalenessMs(): number {
+    return Math.max(0, this.#options.clock.now() - this.#provenAtMs);
+  }
+
+  /** Resolves when synced, or when the signal aborts. */
+  whenSynced(signal: AbortSignal): Promise<void> {
+    if (this.#synced || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiters.add(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  /** Runs until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        this.#resourceVersion ??= await this.#list();
+        await this.#watch(this.#resourceVersion, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#afterFailure(error);
+        await sleep(this.#options.clock, this.#waitMs(error), signal);
+      }
+    }
+  }
+
+  async #list(): Promise<string> {
+    const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
+    const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
+    this.store.replace(items.map(withoutManagedFields));
+    this.#relists += 1;
+    this.#proven();
+    this.#synced = true;
+    for (const wake of this.#waiters) wake();
+    this.#waiters.clear();
+    return resourceVersion;
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { api, kind, namespace, labelSelector, fieldSelector, clock } = this.#options;
+    const stream = new AbortController();
+    const stop = (): void => stream.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    const silence = new SilenceTimer(clock, this.#options.silenceLimitMs ?? 150_000, stop);
+    const openedAtMs = clock.now();
+    try {
+      const selection = { namespace, labelSelector, fieldSelector, resourceVersion };
+      const onOpen = (): void => {
+        this.#proven();
+        silence.restart();
+      };
+      for await (const event of api.watch(kind, { ...selection, signal: stream.signal, onOpen })) {
+        silence.restart();
+        this.#take(event);
+      }
+    } finally {
+      silence.cancel();
+      signal.removeEventListener('abort', stop);
+    }
+    if (signal.aborted) return;
+    if (stream.signal.aborted)
+      this.#options.log.warn('watch fell silent, opening it anew', { kind: kind.kind });
+    // A server that ends every watch at once must not be hammered.
+    if (clock.now() - openedAtMs < 1_000) await sleep(clock, this.#backoff.nextMs(), signal);
+  }
+
+  #take(event: WatchEvent): void {
+    this.#proven();
+    this.#backoff.reset();
+    if (event.type === 'bookmark') {
+      if (event.resourceVersion !== '') this.#resourceVersion = event.resourceVersion;
+      return;
+    }
+    this.#resourceVersion = event.object.metadata.resourceVersion;
+    if (event.type === 'deleted') this.store.remove(namespacedName(event.object.metadata));
+    else this.store.put(withoutManagedFields(event.object));
+  }
+
+  #proven(): void {
+    this.#provenAtMs = this.#options.clock.now();
+  }
+
+  #afterFailure(error: unknown): void {
+    const { log, kind, onError } = this.#options;
+    // Only the network and overload leave the position in the stream in doubt-free order; all else starts from a list.
+    if (!(error instanceof TransientError)) this.#resourceVersion = undefined;
+    if (isExpired(error)) {
+      log.info('watch position expired, listing anew', { kind: kind.kind });
+      return;
+    }
+    log.warn('watch failed', { kind: kind.kind, error });
+    onError?.(error);
+    if (!(error instanceof BerthError)) this.#resourceVersion = undefined;
+  }
+
+  #waitMs(error: unknown): number {
+    const asked = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
+    return Math.max(asked, this.#backoff.nextMs());
+  }
+}
+
+class SilenceTimer {
+  #cancel: () => void = () => undefined;
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #onSilence: () => void;
+
+  constructor(clock: Clock, limitMs: number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onSilence = onSilence;
+    this.restart();
+  }
+
+  restart(): void {
+    this.#cancel();
+    this.#cancel = this.#clock.schedule(this.#limitMs, this.#onSilence);
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'kube.expired';
+}
+
+/** managedFields are often half of an object and nobody here reads them from a store. */
+function withoutManagedFields(object: KubeObject): KubeObject {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _dropped, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

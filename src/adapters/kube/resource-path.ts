@@ -1,0 +1,30 @@
+import type { KindInfo } from '../../core/model/kinds.ts';
+
+/** `/apis/GROUP/VERSION[/namespaces/NS]/PLURAL[/NAME[/SUBRESOURCE]]`; every part is escaped. */
+export function resourcePath(
+  kind: KindInfo,
+  namespace: string | undefined,
+  name?: string,
+  subresource?: string,
+): string {
+  const parts = kind.group === '' ? ['api', kind.version] : ['apis', kind.group, kind.version];
+  if (kind.namespaced && namespace !== undefined && namespace !== '') parts.push('namespaces', namespace);
+  parts.push(kind.plural);
+  if (name !== undefined) parts.push(name);
+  if (subresource !== undefined) parts.push(subresource);
+  return `/${parts.map(escapeSegment).join('/')}`;
+}
+
+function escapeSegment(part: string): string {
+  // `.` and `..` would be resolved away by URL parsing and address another resource.
+  return part === '.' || part === '..' ? part.replaceAll('.', '%252E') : encodeURIComponent(part);
+}
+
+/** `a=1&b=2` of the parameters that are set; undefined when none is. */
+export function queryString(
+  parameters: Readonly<Record<string, string | number | boolean | undefined>>,
+): string | undefined {
+  const set = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
+  if (set.length === 0) return undefined;
+  return new URLSearchParams(set.map(([name, value]): [string, string] => [name, String(value)])).toString();
+}

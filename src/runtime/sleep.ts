@@ -1,0 +1,15 @@
+import type { Clock } from '../core/ports.ts';
+
+/** Resolves after `delayMs` or as soon as the signal aborts, whichever is first; never rejects. */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      cancel();
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const cancel = clock.schedule(delayMs, finish);
+    signal.addEventListener('abort', finish, { once: true });
+  });
+}

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Reflector } from '../../../src/adapters/kube/reflector.ts';
+import { TransientError } from '../../../src/core/errors.ts';
+import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const cluster = (name: string): KubeObject => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1',
+  kind: 'ManagedCluster',
+  metadata: { name },
+});
+
+describe('Reflector', () => {
+  let api: FakeKubeApi;
+  let clock: FakeClock;
+  let stop: AbortController;
+  let running: Promise<void>;
+
+  beforeEach(() => {
+    api = new FakeKubeApi();
+    clock = new FakeClock();
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  function start(over: object = {}): Reflector {
+    const reflector = new Reflector({
+      api,
+      kind: MANAGED_CLUSTER,
+      clock,
+      random: () => 0.5,
+      log: new SilentLogger(),
+      ...over,
+    });
+    running = reflector.run(stop.signal);
+    return reflector;
+  }
+  const names = (reflector: Reflector) =>
+    reflector.store
+      .list()
+      .map((object) => object.metadata.name)
+      .sort();
+
+  it('lists, then follows', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start();
+    expect(reflector.stalenessMs()).toBe(Infinity);
+    await reflector.whenSynced(stop.signal);
+    expect(names(reflector)).toEqual(['a']);
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'a' });
+    await clock.advance(0);
+    expect(names(reflector)).toEqual(['b']);
+  });
+
+  it('lists anew when its position expired, and tells what went in the gap', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start();
+    await clock.advance(0);
+    const changes: string[] = [];
+    reflector.store.onChange(({ key, after }) => changes.push(`${after === undefined ? '-' : '+'}${key}`));
+    api.expire();
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'a' });
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await clock.advance(10_000);
+    expect(changes).toEqual(['+b', '-a']);
+    expect(reflector.relists).toBe(2);
+  });
+
+  it('opens a silent stream anew from where it was, without a list', async () => {
+    let mute = true;
+    const watch = api.watch.bind(api);
+    api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      options.onOpen?.();
+      if (mute) await new Promise((resolve) => options.signal.addEventListener('abort', resolve));
+      else yield* watch(kind, options);
+    };
+    const reflector = start({ silenceLimitMs: 60_000 });
+    await clock.advance(0);
+    await api.create(MANAGED_CLUSTER, cluster('missed'));
+    mute = false;
+    await clock.advance(59_000);
+    expect(names(reflector)).toEqual([]);
+    expect(reflector.stalenessMs()).toBe(59_000);
+    await clock.advance(2_000);
+    expect(names(reflector)).toEqual(['missed']);
+    expect(reflector.relists).toBe(1);
+  });
+
+  it('backs off while the server fails, keeps what it knows, and recovers', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const errors: unknown[] = [];
+    const reflector = start({ onError: (error: unknown) => errors.push(error) });
+    await clock.advance(0);
+    const list = api.list.bind(api);
+    let failures = 0;
+    api.list = async () => {
+      failures += 1;
+      throw new TransientError('down', { code: 'kube.network', subject: 'test' });
+    };
+    api.expire();
+    await clock.advance(60_000);
+    expect(names(reflector)).toEqual(['a']);
+    expect(reflector.stalenessMs()).toBeGreaterThanOrEqual(60_000);
+    expect(failures).toBeGreaterThan(4);
+    expect(failures).toBeLessThan(12);
+    expect(errors).toHaveLength(failures);
+    api.list = list;
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await clock.advance(60_000);
+    expect(names(reflector)).toEqual(['a', 'b']);
+  });
+
+  it('does not hammer a server that ends every watch at once', async () => {
+    let opened = 0;
+    api.watch = async function* (): AsyncGenerator<WatchEvent> {
+      opened += 1;
+    };
+    start();
+    await clock.advance(60_000);
+    expect(opened).toBeLessThan(12);
+  });
+
+  it('waits as long as the server asks', async () => {
+    let calls = 0;
+    api.list = async () => {
+      calls += 1;
+      throw new TransientError('busy', {
+        code: 'kube.toomanyrequests',
+        subject: 'test',
+        retryAfterMs: 45_000,
+      });
+    };
+    start();
+    await clock.advance(44_000);
+    expect(calls).toBe(1);
+    await clock.advance(2_000);
+    expect(calls).toBe(2);
+  });
+});

@@ -1,0 +1,71 @@
+import type { Clock } from '../../src/core/ports.ts';
+
+interface Timer {
+  readonly dueMs: number;
+  readonly sequence: number;
+  readonly callback: () => void;
+}
+
+/** Time moves only through `advance`. `jump` moves the wall clock alone, as an operator or NTP does. */
+export class FakeClock implements Clock {
+  #monotonicMs = 0;
+  #offsetMs: number;
+  #sequence = 0;
+  readonly #timers = new Set<Timer>();
+
+  constructor(startMs = Date.parse('2026-01-01T00:00:00Z')) {
+    this.#offsetMs = startMs;
+  }
+
+  now(): number {
+    return this.#offsetMs + this.#monotonicMs;
+  }
+
+  schedule(delayMs: number, callback: () => void): () => void {
+    const timer = { dueMs: this.#monotonicMs + Math.max(0, delayMs), sequence: this.#sequence++, callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  get pendingTimers(): number {
+    return this.#timers.size;
+  }
+
+  jump(byMs: number): void {
+    this.#offsetMs += byMs;
+  }
+
+  /** Fires due timers in order; lets promises settle between them. */
+  async advance(byMs: number): Promise<void> {
+    const untilMs = this.#monotonicMs + byMs;
+    for (;;) {
+      await settle();
+      const next = this.#nextDue(untilMs);
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#monotonicMs = Math.max(this.#monotonicMs, next.dueMs);
+      next.callback();
+    }
+    this.#monotonicMs = untilMs;
+    await settle();
+  }
+
+  #nextDue(untilMs: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.dueMs > untilMs) continue;
+      if (
+        next === undefined ||
+        timer.dueMs < next.dueMs ||
+        (timer.dueMs === next.dueMs && timer.sequence < next.sequence)
+      )
+        next = timer;
+    }
+    return next;
+  }
+}
+
+/** Lets everything that waits on resolved promises run. */
+export async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
