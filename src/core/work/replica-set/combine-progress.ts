@@ -1,0 +1,17 @@
+import type { ManifestWork } from '../../model/manifest-work.ts';
+import type { RolloutRules, RolloutStatus } from '../../rollout/rollout-plan.ts';
+import { type WorkProgress, workProgress } from './work-rollout-status.ts';
+
+/** From the one that decides most to the one that decides least. */
+const RANK: readonly RolloutStatus[] = ['ToApply', 'Failed', 'TimeOut', 'Progressing', 'Succeeded', 'Skip'];
+
+/** Progress of a cluster whose manifests are spread over several works: the worst of them, since the latest change. */
+export function combineProgress(works: readonly ManifestWork[], rules: RolloutRules): WorkProgress {
+  const all = works.map((work) => workProgress(work, rules));
+  const worst = all.reduce((a, b) => (RANK.indexOf(b.status) < RANK.indexOf(a.status) ? b : a));
+  if (all.length === 1) return worst;
+  const times = all
+    .filter(({ status }) => status === worst.status)
+    .flatMap(({ lastTransitionMs }) => lastTransitionMs ?? []);
+  return { ...worst, lastTransitionMs: times.length === 0 ? undefined : Math.max(...times) };
+}

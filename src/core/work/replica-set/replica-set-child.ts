@@ -1,0 +1,87 @@
+import { apiVersionOf, MANIFEST_WORK } from '../../model/kinds.ts';
+import {
+  type ManifestWorkReplicaSet,
+  REPLICA_SET_LABEL,
+  WORK_PLACEMENT_LABEL,
+} from '../../model/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
+import { childWorkName, ownerLabelValue } from './replica-set-names.ts';
+import { sameWorkSpec } from './same-work-spec.ts';
+import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';
+
+/** Number of a work among those that carry one cluster's manifests; absent: 0. */
+export const PART_LABEL = 'berth.dev/part';
+
+/** The works of one placement on one cluster, and what they should hold. */
+export interface ClusterWorks {
+  readonly cluster: string;
+  readonly placement: string;
+  /** Existing works, by part. */
+  readonly works: ReadonlyMap<number, ManifestWork>;
+}
+
+export function partOf(work: ManifestWork): number {
+  const part = Number(work.metadata.labels?.[PART_LABEL] ?? '0');
+  return Number.isInteger(part) && part >= 0 ? part : 0;
+}
+
+/** Every existing work is of this content, and there is one for each part and no more. */
+export function holdsSpecs({ works }: ClusterWorks, specs: readonly ManifestWorkSpec[]): boolean {
+  return (
+    works.size === specs.length && specs.every((spec, part) => sameWorkSpec(works.get(part)?.spec, spec))
+  );
+}
+
+export function childLabels(
+  replicaSet: ManifestWorkReplicaSet,
+  placement: string,
+  part: number,
+): Readonly<Record<string, string>> {
+  return {
+    ...replicaSet.metadata.labels,
+    [REPLICA_SET_LABEL]: ownerLabelValue(replicaSet.metadata),
+    [WORK_PLACEMENT_LABEL]: placement,
+    ...(part === 0 ? {} : { [PART_LABEL]: String(part) }),
+  };
+}
+
+/** @param now RFC 3339 */
+export function renderChild(
+  replicaSet: ManifestWorkReplicaSet,
+  at: { readonly cluster: string; readonly placement: string; readonly part: number },
+  spec: ManifestWorkSpec,
+  now: string,
+): ManifestWork {
+  return {
+    apiVersion: apiVersionOf(MANIFEST_WORK),
+    kind: 'ManifestWork',
+    metadata: {
+      name: childWorkName(replicaSet.metadata, at.placement, at.part),
+      namespace: at.cluster,
+      labels: childLabels(replicaSet, at.placement, at.part),
+      annotations: { [ROLLED_OUT_AT_ANNOTATION]: now },
+    },
+    spec,
+  };
+}
+
+export function groupChildren(children: readonly ManifestWork[]): readonly ClusterWorks[] {
+  const groups = new Map<string, { cluster: string; placement: string; works: Map<number, ManifestWork> }>();
+  for (const work of children) {
+    const cluster = work.metadata.namespace ?? '';
+    const placement = work.metadata.labels?.[WORK_PLACEMENT_LABEL] ?? '';
+    const key = `${placement}/${cluster}`;
+    const group = groups.get(key) ?? { cluster, placement, works: new Map<number, ManifestWork>() };
+    const part = partOf(work);
+    const known = group.works.get(part);
+    // Two works for one part (made by an older controller): the older one stays, duplicates are found as surplus.
+    if (known === undefined || isOlder(work, known)) group.works.set(part, work);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+function isOlder(a: ManifestWork, b: ManifestWork): boolean {
+  const [left, right] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
+  return left === right ? a.metadata.name < b.metadata.name : left < right;
+}

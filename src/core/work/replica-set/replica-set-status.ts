@@ -1,0 +1,149 @@
+import type {
+  ManifestWorkReplicaSet,
+  ManifestWorkReplicaSetStatus,
+  WorkSummary,
+} from '../../model/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../model/manifest-work.ts';
+import type { Condition } from '../../model/object-meta.ts';
+import { findCondition, setCondition } from '../condition-list.ts';
+import type { PlacementOutcome, ReplicaSetPlan } from './plan-replica-set.ts';
+import type { ClusterWorks } from './replica-set-child.ts';
+
+/** Turns what was planned and what the works say into the replica set's status. @param now RFC 3339 */
+export function replicaSetStatus(
+  replicaSet: ManifestWorkReplicaSet,
+  plan: ReplicaSetPlan,
+  now: string,
+  paused: boolean,
+): ManifestWorkReplicaSetStatus {
+  const summaries = plan.placements.map(summarize);
+  const summary = summaries.reduce(addSummaries, EMPTY);
+  const conditions = [
+    verified(plan.placements),
+    rolledOut(plan.placements, paused),
+    applied(plan.placements, summary),
+  ].reduce((list, condition) => setCondition(list, condition, now), replicaSet.status?.conditions ?? []);
+  return {
+    conditions,
+    summary,
+    placementSummary: plan.placements.map((placement, index) => ({
+      name: placement.name,
+      availableDecisionGroups: `${placement.groups} (${placement.upToDate.length} / ${placement.selected} clusters applied)`,
+      summary: summaries[index] ?? EMPTY,
+    })),
+  };
+}
+
+const EMPTY: WorkSummary = {
+  total: 0,
+  progressing: 0,
+  available: 0,
+  degraded: 0,
+  applied: 0,
+  desiredTotal: 0,
+  updated: 0,
+};
+
+/** Counts clusters: one whose manifests are spread over several works counts as what all of them say. */
+function summarize(placement: PlacementOutcome): WorkSummary {
+  const count = (type: string, every: boolean): number =>
+    placement.upToDate.filter((group) => says(group, type, every)).length;
+  return {
+    total: placement.existing.length,
+    progressing: count('Progressing', false),
+    available: count('Available', true),
+    degraded: count('Degraded', false),
+    applied: count('Applied', true),
+    desiredTotal: placement.selected,
+    updated: placement.upToDate.length,
+  };
+}
+
+function says({ works }: ClusterWorks, type: string, every: boolean): boolean {
+  const isTrue = (work: ManifestWork): boolean =>
+    work.metadata.deletionTimestamp === undefined &&
+    findCondition(work.status?.conditions, type)?.status === 'True';
+  const all = [...works.values()];
+  return every ? all.every(isTrue) : all.some(isTrue);
+}
+
+function addSummaries(a: WorkSummary, b: WorkSummary): WorkSummary {
+  return {
+    total: a.total + b.total,
+    progressing: a.progressing + b.progressing,
+    available: a.available + b.available,
+    degraded: a.degraded + b.degraded,
+    applied: a.applied + b.applied,
+    desiredTotal: (a.desiredTotal ?? 0) + (b.desiredTotal ?? 0),
+    updated: (a.updated ?? 0) + (b.updated ?? 0),
+  };
+}
+
+function verified(placements: readonly PlacementOutcome[]): Condition {
+  const condition = (status: Condition['status'], reason: string, message: string): Condition => ({
+    type: 'PlacementVerified',
+    status,
+    reason,
+    message,
+  });
+  const texts = (state: PlacementOutcome['state']): string =>
+    placements
+      .filter((placement) => placement.state === state)
+      .map(({ message }) => message)
+      .join('; ');
+  const missing = texts('placement-missing');
+  if (missing !== '') return condition('False', 'PlacementDecisionNotFound', missing);
+  const wrong = texts('misconfigured');
+  if (wrong !== '') return condition('False', 'NotAsExpected', wrong);
+  if (placements.every(({ selected }) => selected === 0))
+    return condition('False', 'PlacementDecisionEmpty', 'no cluster is selected');
+  return condition('True', 'AsExpected', texts('incomplete'));
+}
+
+/** True when every selected cluster has the content and has had it for long enough, and nothing waits to be removed. */
+function rolledOut(placements: readonly PlacementOutcome[], paused: boolean): Condition {
+  const selected = sum(placements, ({ selected: n }) => n);
+  const succeeded = sum(placements, ({ succeeded: n }) => n);
+  const settled = placements.every(({ state }) => state === 'planned');
+  const leaving = placements.some(({ existing, selected: n }) => existing.length > n);
+  const complete = selected > 0 && succeeded === selected && settled && !leaving;
+  const list = (pick: (placement: PlacementOutcome) => readonly string[]): string =>
+    [...new Set(placements.flatMap(pick))].sort().join(', ');
+  const parts = [`${succeeded} of ${selected} clusters succeeded`];
+  const failed = list((placement) => placement.failed);
+  const timedOut = list((placement) => placement.timedOut);
+  if (failed !== '') parts.push(`failed: ${failed}`);
+  if (timedOut !== '') parts.push(`timed out: ${timedOut}`);
+  if (placements.some(({ maxFailureBreach }) => maxFailureBreach))
+    parts.push('stopped: more failures than maxFailures allows');
+  if (paused) parts.push('paused');
+  return {
+    type: 'PlacementRolledOut',
+    status: complete ? 'True' : 'False',
+    reason: complete ? 'Complete' : 'Progressing',
+    message: parts.join('; '),
+  };
+}
+
+function applied(placements: readonly PlacementOutcome[], summary: WorkSummary): Condition {
+  const condition = (status: Condition['status'], reason: string): Condition => ({
+    type: 'ManifestworkApplied',
+    status,
+    reason,
+    message: '',
+  });
+  if (summary.total === 0) {
+    const empty = placements.every(({ selected, state }) => selected === 0 && state !== 'placement-missing');
+    return condition('False', empty ? 'PlacementDecisionEmpty' : 'NotAsExpected');
+  }
+  if (summary.available === summary.total && summary.progressing === 0 && summary.degraded === 0)
+    return condition('True', 'AsExpected');
+  return condition(
+    'False',
+    summary.progressing > 0 && summary.degraded === 0 ? 'Processing' : 'NotAsExpected',
+  );
+}
+
+function sum(placements: readonly PlacementOutcome[], pick: (placement: PlacementOutcome) => number): number {
+  return placements.reduce((total, placement) => total + pick(placement), 0);
+}

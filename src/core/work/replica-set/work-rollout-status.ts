@@ -1,0 +1,117 @@
+import type { ManifestCondition, ManifestWork } from '../../model/manifest-work.ts';
+import type { Condition } from '../../model/object-meta.ts';
+import type { RolloutRules, RolloutStatus } from '../../rollout/rollout-plan.ts';
+import { findCondition } from '../condition-list.ts';
+import { readWorkloads } from './workload-readiness.ts';
+
+export interface WorkProgress {
+  readonly status: RolloutStatus;
+  readonly lastTransitionMs: number | undefined;
+  /** For people, why it counts so. */
+  readonly reason: string;
+}
+
+/** When the content that a work holds now was written; lets an unreachable cluster run into its deadline. */
+export const ROLLED_OUT_AT_ANNOTATION = 'berth.dev/rolled-out-at';
+
+/**
+ * How far one cluster is with the content of its work. With a Progressing rule in the work both sets of rules answer as
+ * upstream does. Without one upstream says ToApply for ever; ours derives the answer from Applied, Available, Degraded and
+ * the feedback of well-known workloads.
+ */
+export function workProgress(work: ManifestWork, rules: RolloutRules): WorkProgress {
+  const byRule = progressByRule(work);
+  return rules === 'upstream' || findCondition(work.status?.conditions, 'Progressing') !== undefined
+    ? afterWriting(work, byRule, rules)
+    : deriveProgress(work);
+}
+
+function progressByRule(work: ManifestWork): WorkProgress {
+  const applied = current(work, 'Applied');
+  const progressing = current(work, 'Progressing');
+  const degraded = findCondition(work.status?.conditions, 'Degraded');
+  if (applied?.status !== 'True') return toApply('not applied yet');
+  if (progressing === undefined) return toApply('no current Progressing condition');
+  if (degraded !== undefined && degraded.observedGeneration !== work.metadata.generation)
+    return toApply('Degraded is of an older generation');
+  if (progressing.status === 'False') return progress('Succeeded', progressing, 'Progressing is False');
+  if (progressing.status === 'True' && degraded?.status === 'True')
+    return progress('Failed', degraded, degraded.message);
+  return progress('Progressing', progressing, progressing.message);
+}
+
+/** Ours: what was written but not yet confirmed is in progress, so that a cluster that never answers times out. */
+function afterWriting(work: ManifestWork, byRule: WorkProgress, rules: RolloutRules): WorkProgress {
+  if (rules === 'upstream' || byRule.status !== 'ToApply') return byRule;
+  return deriveUnconfirmed(work) ?? { ...byRule, status: 'Progressing', lastTransitionMs: writtenMs(work) };
+}
+
+function deriveProgress(work: ManifestWork): WorkProgress {
+  const unconfirmed = deriveUnconfirmed(work);
+  if (unconfirmed !== undefined) return unconfirmed;
+  const since = Math.max(writtenMs(work) ?? 0, ...manifestTimes(work, 'Applied'));
+  const degraded = current(work, 'Degraded');
+  if (degraded?.status === 'True') return progress('Failed', degraded, degraded.message);
+  const available = current(work, 'Available');
+  if (available?.status !== 'True')
+    return {
+      status: 'Progressing',
+      lastTransitionMs: since,
+      reason: available?.message ?? 'not available yet',
+    };
+  const workloads = readWorkloads(work);
+  if (workloads.failed !== undefined)
+    return { status: 'Failed', lastTransitionMs: since, reason: workloads.failed };
+  if (workloads.waiting !== undefined)
+    return { status: 'Progressing', lastTransitionMs: since, reason: workloads.waiting };
+  const times = [since, timeOf(available) ?? 0, ...manifestTimes(work, 'StatusFeedbackSynced')];
+  return { status: 'Succeeded', lastTransitionMs: Math.max(...times), reason: 'available' };
+}
+
+/** The answer while the cluster has not confirmed the current content; undefined once it has. */
+function deriveUnconfirmed(work: ManifestWork): WorkProgress | undefined {
+  const applied = current(work, 'Applied');
+  if (applied === undefined)
+    return {
+      status: 'Progressing',
+      lastTransitionMs: writtenMs(work),
+      reason: 'waiting for the cluster to apply it',
+    };
+  if (applied.status === 'True') return undefined;
+  const failed = work.status?.resourceStatus?.manifests?.find(
+    ({ conditions }) => findCondition(conditions, 'Applied')?.status === 'False',
+  );
+  const reason = findCondition(failed?.conditions, 'Applied')?.message ?? applied.message;
+  return { status: 'Failed', lastTransitionMs: timeOf(applied) ?? writtenMs(work), reason };
+}
+
+/** A condition that speaks of the work's current generation. */
+function current(work: ManifestWork, type: string): Condition | undefined {
+  const condition = findCondition(work.status?.conditions, type);
+  return condition?.observedGeneration === work.metadata.generation ? condition : undefined;
+}
+
+function manifestTimes(work: ManifestWork, type: string): readonly number[] {
+  const manifests: readonly ManifestCondition[] = work.status?.resourceStatus?.manifests ?? [];
+  return manifests.map(({ conditions }) => timeOf(findCondition(conditions, type)) ?? 0);
+}
+
+function writtenMs(work: ManifestWork): number | undefined {
+  const annotated = Date.parse(work.metadata.annotations?.[ROLLED_OUT_AT_ANNOTATION] ?? '');
+  if (!Number.isNaN(annotated)) return annotated;
+  const created = Date.parse(work.metadata.creationTimestamp ?? '');
+  return Number.isNaN(created) || (work.metadata.generation ?? 1) > 1 ? undefined : created;
+}
+
+function timeOf(condition: Condition | undefined): number | undefined {
+  const time = Date.parse(condition?.lastTransitionTime ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function progress(status: RolloutStatus, condition: Condition, reason: string): WorkProgress {
+  return { status, lastTransitionMs: timeOf(condition), reason };
+}
+
+function toApply(reason: string): WorkProgress {
+  return { status: 'ToApply', lastTransitionMs: undefined, reason };
+}

@@ -1,0 +1,90 @@
+import type { FieldValue, ManifestCondition, ManifestWork } from '../../model/manifest-work.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { resolveManifestConfig } from '../manifest-config.ts';
+
+export interface WorkloadReadiness {
+  /** Why the work as a whole is not ready yet; undefined when nothing is waited for. */
+  readonly waiting: string | undefined;
+  readonly failed: string | undefined;
+}
+
+/**
+ * Reads readiness out of the well-known feedback of a work (ReadyReplicas, NumberReady, JobComplete, PodReady …).
+ * Manifests without feedback say nothing: they are ready when they exist.
+ */
+export function readWorkloads(work: ManifestWork): WorkloadReadiness {
+  const verdicts = (work.status?.resourceStatus?.manifests ?? []).map((manifest) =>
+    readManifest(
+      manifest,
+      work.spec?.workload?.manifests?.[manifest.resourceMeta.ordinal],
+      asksForStatus(work, manifest),
+    ),
+  );
+  return {
+    waiting: verdicts.find(({ waiting }) => waiting !== undefined)?.waiting,
+    failed: verdicts.find(({ failed }) => failed !== undefined)?.failed,
+  };
+}
+
+/** A workload that has no status yet gives no values: what matters is whether somebody asked for them. */
+function asksForStatus(work: ManifestWork, manifest: ManifestCondition): boolean {
+  const config = resolveManifestConfig(work.spec?.manifestConfigs ?? [], manifest.resourceMeta);
+  return config.feedbackRules.some(({ type }) => type === 'WellKnownStatus');
+}
+
+function readManifest(
+  status: ManifestCondition,
+  manifest: KubeObject | undefined,
+  asked: boolean,
+): WorkloadReadiness {
+  const values = new Map(
+    (status.statusFeedback?.values ?? []).map(({ name, fieldValue }) => [name, fieldValue]),
+  );
+  const { kind = '', namespace = '', name = '' } = status.resourceMeta;
+  const id = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+  if (text(values.get('PodPhase')) === 'Failed') return { waiting: undefined, failed: `${id} has failed` };
+  const waiting = asked ? waitingFor(kind, values, manifest) : undefined;
+  return { waiting: waiting === undefined ? undefined : `${id}: ${waiting}`, failed: undefined };
+}
+
+type Values = ReadonlyMap<string, FieldValue>;
+
+function waitingFor(kind: string, values: Values, manifest: KubeObject | undefined): string | undefined {
+  switch (kind) {
+    case 'Deployment': {
+      const desired = desiredReplicas(manifest);
+      return shortOf('ready', values.get('ReadyReplicas'), desired) ?? updatedShort(values, desired);
+    }
+    case 'DaemonSet':
+      return shortOf('ready', values.get('NumberReady'), values.get('DesiredNumberScheduled')?.integer ?? 0);
+    case 'Job':
+      return text(values.get('JobComplete')) === 'True' ? undefined : 'not complete';
+    case 'Pod':
+      return text(values.get('PodReady')) === 'True' || text(values.get('PodPhase')) === 'Succeeded'
+        ? undefined
+        : 'not ready';
+    default:
+      return undefined;
+  }
+}
+
+/** Only where a rule asks for `UpdatedReplicas`: it tells new pods from those of the version before. */
+function updatedShort(values: Values, desired: number): string | undefined {
+  return values.has('UpdatedReplicas')
+    ? shortOf('updated', values.get('UpdatedReplicas'), desired)
+    : undefined;
+}
+
+function shortOf(what: string, value: FieldValue | undefined, desired: number): string | undefined {
+  const got = value?.integer ?? 0;
+  return got < desired ? `${got} of ${desired} ${what}` : undefined;
+}
+
+function desiredReplicas(manifest: KubeObject | undefined): number {
+  const replicas = (manifest?.['spec'] as { replicas?: unknown } | undefined)?.replicas;
+  return typeof replicas === 'number' ? replicas : 1;
+}
+
+function text(value: FieldValue | undefined): string | undefined {
+  return value?.string;
+}
