@@ -1,6 +1,7 @@
 import { buildHas } from './build-access.ts';
 import { buildAnd, buildConditional, buildOr } from './build-logic.ts';
 import type { BuildNode } from './build-literal.ts';
+import { buildMixedList } from './build-literal.ts';
 import { buildComprehension, isComprehension } from './build-comprehension.ts';
 import { buildOptionalMacro, isOptionalMacro } from './build-optional-macro.ts';
 import type { BuildScope, BuiltCel, CelFrame } from './build-scope.ts';
@@ -27,7 +28,9 @@ export function buildCall(node: CelCallNode, scope: BuildScope, build: BuildNode
 
 function buildFunction(node: CelCallNode, scope: BuildScope, build: BuildNode): BuiltCel {
   const target = resolveTarget(node, scope);
-  const args = target.args.map((arg) => build(arg, scope));
+  const args = target.args.map((arg) =>
+    target.name === 'format' && arg.kind === 'list' ? buildMixedList(arg, scope, build) : build(arg, scope),
+  );
   const types = args.map((arg) => arg.type);
   const found = matchOverloads(target.overloads, types);
   if (found.length === 0) {

@@ -15,29 +15,33 @@ export function buildLiteral(value: CelValue, node: CelNode, scope: BuildScope):
   return { type: celType(value instanceof CelTypeValue ? 'type' : celTypeName(value)), run: () => value };
 }
 
-export function buildList(
-  node: Extract<CelNode, { kind: 'list' }>,
-  scope: BuildScope,
-  build: BuildNode,
-): BuiltCel {
+export function buildList(node: ListNode, scope: BuildScope, build: BuildNode): BuiltCel {
   let item: CelType | undefined;
   const runs = node.items.map((itemNode) => {
     const built = build(itemNode, scope);
     item = joinTypes(item, built.type, itemNode, scope);
     return built.run;
   });
-  return {
-    type: celType('list', item ?? DYN),
-    run: (frame) => {
-      frame.cost += LIST_CREATE_COST;
-      const items: CelValue[] = [];
-      for (const run of runs) {
-        const value = run(frame);
-        if (value instanceof CelFailure) return value;
-        items.push(value);
-      }
-      return items;
-    },
+  return { type: celType('list', item ?? DYN), run: collectItems(runs) };
+}
+
+/** The arguments of `format`: the one list that may mix types. */
+export function buildMixedList(node: ListNode, scope: BuildScope, build: BuildNode): BuiltCel {
+  return { type: celType('list', DYN), run: collectItems(node.items.map((item) => build(item, scope).run)) };
+}
+
+type ListNode = Extract<CelNode, { kind: 'list' }>;
+
+function collectItems(runs: readonly BuiltCel['run'][]): BuiltCel['run'] {
+  return (frame) => {
+    frame.cost += LIST_CREATE_COST;
+    const items: CelValue[] = [];
+    for (const run of runs) {
+      const value = run(frame);
+      if (value instanceof CelFailure) return value;
+      items.push(value);
+    }
+    return items;
   };
 }
 

@@ -15,52 +15,77 @@ export const CLUSTER_SCORES = Symbol('scores of the cluster');
 
 /**
  * A ManagedCluster as the scheduler's JSON shows it to expressions: fields that Go always writes are there (null or
- * empty), those it leaves out when empty are not, quantities are in canonical form. Only the top levels are copied.
+ * empty), those it leaves out when empty are not, quantities are in canonical form. Each part is made when it is read,
+ * because most expressions look at one label only.
  */
 export function clusterView(cluster: ManagedCluster, scores: ScoresOfCluster): CelJsonMap {
-  const { metadata, spec, status, ...rest } = cluster;
+  let metadata: CelJsonMap | undefined;
+  let spec: CelJsonMap | undefined;
+  let status: CelJsonMap | undefined;
   const view = {
-    ...withoutEmpty(rest),
-    metadata: {
-      ...withoutEmpty(metadata as unknown as CelJsonMap),
-      creationTimestamp: metadata.creationTimestamp ?? null,
+    apiVersion: cluster.apiVersion,
+    kind: cluster.kind,
+    get metadata() {
+      return (metadata ??= metadataView(cluster));
     },
-    spec: {
-      ...withoutEmpty((spec ?? {}) as CelJsonMap),
-      hubAcceptsClient: spec?.hubAcceptsClient ?? false,
-      ...(spec?.taints?.length ? { taints: spec.taints.map(taintView) } : {}),
+    get spec() {
+      return (spec ??= specView(cluster));
     },
-    status: {
-      ...withoutEmpty((status ?? {}) as CelJsonMap),
-      conditions: status?.conditions ?? null,
-      version: withoutEmpty(status?.version ?? {}),
-      ...resources('allocatable', status?.allocatable),
-      ...resources('capacity', status?.capacity),
+    get status() {
+      return (status ??= statusView(cluster));
     },
+    [CLUSTER_SCORES]: scores,
   };
-  return Object.defineProperty(view, CLUSTER_SCORES, { value: scores, enumerable: false });
+  return view;
 }
 
-function taintView(taint: CelJsonMap | object): CelJsonMap {
+function metadataView({ metadata }: ManagedCluster): CelJsonMap {
+  const present = withoutEmpty(metadata as unknown as CelJsonMap);
+  return Object.hasOwn(present, 'creationTimestamp') ? present : { ...present, creationTimestamp: null };
+}
+
+function specView({ spec }: ManagedCluster): CelJsonMap {
+  const view = {
+    ...withoutEmpty((spec ?? {}) as CelJsonMap),
+    hubAcceptsClient: spec?.hubAcceptsClient ?? false,
+  };
+  return spec?.taints?.length ? { ...view, taints: spec.taints.map(taintView) } : view;
+}
+
+function taintView(taint: object): CelJsonMap {
   return { timeAdded: null, ...withoutEmpty(taint as CelJsonMap) };
+}
+
+function statusView({ status }: ManagedCluster): CelJsonMap {
+  return {
+    ...withoutEmpty((status ?? {}) as CelJsonMap),
+    conditions: status?.conditions ?? null,
+    version: withoutEmpty(status?.version ?? {}),
+    ...resources('allocatable', status?.allocatable),
+    ...resources('capacity', status?.capacity),
+  };
 }
 
 /** Drops what Go's `omitempty` drops: absent, null, '', 0, false and empty lists and maps. */
 function withoutEmpty(object: CelJsonMap): CelJsonMap {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => !isEmpty(value)));
+  const keys = Object.keys(object);
+  if (!keys.some((key) => isEmpty(object[key]))) return object;
+  return Object.fromEntries(keys.filter((key) => !isEmpty(object[key])).map((key) => [key, object[key]]));
 }
 
 function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === 0 || value === false) return true;
+  if (typeof value !== 'object') return value === undefined || value === '' || value === 0 || value === false;
+  if (value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return typeof value === 'object' && Object.keys(value).length === 0;
+  for (const _ in value) return false;
+  return true;
 }
 
 function resources(
   field: 'allocatable' | 'capacity',
   list: Readonly<Record<string, string | number>> | undefined,
-): CelJsonMap {
-  if (list === undefined || Object.keys(list).length === 0) return {};
+): CelJsonMap | undefined {
+  if (list === undefined || isEmpty(list)) return undefined;
   const canonical = Object.entries(list).map(([name, text]) => {
     const quantity = parseQuantity(text);
     return [name, quantity === undefined ? text : formatQuantity(quantity)] as const;

@@ -103,14 +103,11 @@ function convertCall(ast: LibraryNode, source: string): CelNode {
     return { kind: 'call', name, receiver: child(receiver), args: args.map(child), at: where };
   }
   if (ast.op === '!_' || ast.op === '-_') return convertUnary(ast, source);
-  if (ast.op === '?:')
-    return {
-      kind: 'call',
-      name: '_?_:_',
-      receiver: undefined,
-      args: (ast.args as unknown[]).map(child),
-      at,
-    };
+  if (ast.op === '?:') {
+    const parts = ast.args as LibraryNode[];
+    const mark = source.indexOf('?', parts[0]?.end);
+    return { kind: 'call', name: '_?_:_', receiver: undefined, args: parts.map(child), at: mark };
+  }
   if (!BINARY.has(ast.op))
     throw new BugError(`unknown node '${ast.op}'`, { code: 'cel.node', subject: source });
   const [left, right] = ast.args as [LibraryNode, LibraryNode];
