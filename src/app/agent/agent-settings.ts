@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { InputError } from '../../core/errors.ts';
+import type { AgentOptions, AgentSettings } from './agent-options.ts';
+
+/** Fills in the defaults (OCM's where it has them) and refuses what cannot work. */
+export function agentSettings(options: AgentOptions): AgentSettings {
+  const { clusterName, hub } = options;
+  if (clusterName === '')
+    throw new InputError('is empty, expected the name of the managed cluster', {
+      code: 'agent.cluster-name',
+      subject: 'cluster name',
+      hint: 'the cluster name is the namespace on the hub that holds the ManifestWorks',
+    });
+  const hubHash = hubHashOf(hub.server);
+  return {
+    ...options,
+    hubHash,
+    agentId: options.agentId === undefined || options.agentId === '' ? hubHash : options.agentId,
+    random: options.random ?? Math.random,
+    statusSyncIntervalMs: options.statusSyncIntervalMs ?? 10_000,
+    resyncIntervalMs: options.resyncIntervalMs ?? 240_000,
+    evictionGraceMs: options.evictionGraceMs ?? 3_600_000,
+    workers: options.workers ?? 10,
+    maxWatches: options.maxWatches ?? 200,
+    drift: options.drift ?? 'watch',
+    feedback: { rawJson: false, maxRawJsonBytes: 1024, ...options.feedback },
+    emit: options.onEvent ?? (() => undefined),
+  };
+}
+
+/** Lower-case hex SHA-256 of the hub's server URL, verbatim: names AppliedManifestWorks, so it must never be normalised. */
+export function hubHashOf(server: string): string {
+  return digestOf(server);
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

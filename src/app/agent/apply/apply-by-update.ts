@@ -1,0 +1,65 @@
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { jsonEqual } from '../../../core/work/json-equal.ts';
+import { withOwner } from '../../../core/work/ownership.ts';
+import { objectToCreate, planUpdate } from '../../../core/work/update/plan-update.ts';
+import { digestOf } from '../agent-settings.ts';
+import { isRefusal } from '../kube-failure.ts';
+import { wantedDigest } from './applied-memory.ts';
+import { AGENT_MANAGER, type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
+
+/** Strategy Update: create, or bring the object to what the manifest says, by the rule of its kind. */
+export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
+  const { task, ownership, memory } = context;
+  const live = await readLive(context);
+  if (live === undefined) return { object: await create(context), wrote: true };
+  const { ordinal } = task.meta;
+  const wanted = wantedDigest('Update', task.manifest, ownership);
+  if (memory.isSettled(ordinal, wanted, live)) return { object: live, wrote: false };
+  const plan = planUpdate(live, task.manifest, ownership, digestOf);
+  if (plan.action === 'none') return { object: live, wrote: false };
+  if (plan.action === 'recreate') return { object: await recreate(context, live), wrote: true };
+  try {
+    const object = await context.cluster.update(task.kind, plan.object, { fieldManager: AGENT_MANAGER });
+    context.live.written(task.kind, object, context.work);
+    memory.remember(ordinal, wanted, object);
+    return { object, wrote: object.metadata.resourceVersion !== live.metadata.resourceVersion };
+  } catch (error) {
+    if (!plan.recreateWhenInvalid || !isRefusal(error, 'invalid')) throw error;
+    return { object: await recreate(context, live), wrote: true };
+  }
+}
+
+/** Strategy CreateOnly: create when missing; of an object that exists only the owner references are kept in order. */
+export async function applyByCreateOnly(context: ApplyContext): Promise<StrategyResult> {
+  const live = await readLive(context);
+  if (live === undefined) return { object: await create(context), wrote: true };
+  return fixOwners(context, live);
+}
+
+async function create(context: ApplyContext): Promise<KubeObject> {
+  const { task, ownership, cluster, memory } = context;
+  const wanted = objectToCreate(task.manifest, ownership, digestOf);
+  const object = await cluster.create(task.kind, wanted, { fieldManager: AGENT_MANAGER });
+  context.live.written(task.kind, object, context.work);
+  memory.remember(task.meta.ordinal, wantedDigest('Update', task.manifest, ownership), object);
+  return object;
+}
+
+/** For what the API server cannot change: the object goes and comes back, in one pass, only ever the one that was looked at. */
+async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeObject> {
+  await context.cluster.delete(context.task.kind, context.task.key, { uid: live.metadata.uid });
+  return create(context);
+}
+
+/** Adds, refreshes or takes away our owner reference, nothing else. */
+export async function fixOwners(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
+  const { cluster, task, ownership } = context;
+  const before = live.metadata.ownerReferences ?? [];
+  const ownerReferences = withOwner(before, ownership.reference, ownership.owned);
+  if (jsonEqual(ownerReferences, before)) return { object: live, wrote: false };
+  const { uid, resourceVersion } = live.metadata;
+  const patch = { metadata: { uid, resourceVersion, ownerReferences } };
+  const object = await cluster.mergePatch(task.kind, task.key, patch, { fieldManager: AGENT_MANAGER });
+  context.live.written(task.kind, object, context.work);
+  return { object, wrote: true };
+}

@@ -1,0 +1,52 @@
+import { MANIFEST_WORK_FINALIZER, type ManifestWork } from '../../core/model/manifest-work.ts';
+import { setCondition } from '../../core/work/condition-list.ts';
+import { isRefusal } from './kube-failure.ts';
+import type { AgentState } from './agent-state.ts';
+import { appliedNameOf, readApplied } from './applied-work.ts';
+import { releaseApplied } from './release-applied.ts';
+import { DONE, RETRY, type StepOutcome } from './step-outcome.ts';
+import { lookAtWork } from './look-at-work.ts';
+import { writeFinalizers } from './work-status.ts';
+
+/** A ManifestWork that is being deleted: first everything it applied goes, then our finalizer. */
+export async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<StepOutcome> {
+  const { settings } = state;
+  const { name } = deleting.metadata;
+  if (!(deleting.metadata.finalizers ?? []).includes(MANIFEST_WORK_FINALIZER)) return DONE;
+  // From the server: a cache that has not seen it yet must not let objects leak.
+  const applied = await readApplied(settings.cluster, appliedNameOf(settings, name));
+  let work = deleting;
+  if (applied !== undefined) {
+    work = await announceDeletion(state, work);
+    if (!(await releaseApplied(state, applied))) {
+      const status = await lookAtWork(state, work, work.status ?? {});
+      await state.writeWorkStatus(work, status);
+      return RETRY;
+    }
+  }
+  await dropWorkFinalizer(state, work);
+  state.forget(name);
+  settings.emit({ kind: 'deleted', cluster: settings.clusterName, work: name });
+  return DONE;
+}
+
+async function announceDeletion(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
+  const condition = {
+    type: 'Deleting',
+    status: 'True' as const,
+    reason: 'WorkDeleting',
+    message: 'ManifestWork is being deleted',
+    observedGeneration: work.metadata.generation,
+  };
+  const conditions = setCondition(work.status?.conditions ?? [], condition, state.now());
+  return state.writeWorkStatus(work, { ...work.status, conditions });
+}
+
+async function dropWorkFinalizer(state: AgentState, work: ManifestWork): Promise<void> {
+  const kept = (work.metadata.finalizers ?? []).filter((finalizer) => finalizer !== MANIFEST_WORK_FINALIZER);
+  try {
+    await writeFinalizers(state.settings.hub, work, kept);
+  } catch (error) {
+    if (!isRefusal(error, 'notfound')) throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { Clock, KubeApi, Logger, ObjectKey } from '../../core/ports.ts';
+import { Reflector } from '../../adapters/kube/reflector.ts';
+
+export interface LiveObjectsOptions {
+  readonly cluster: KubeApi;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly maxWatches: number;
+  /** An object that this work watches changed, appeared or went. */
+  readonly onChange: (work: string) => void;
+}
+
+/** Names one object of a work. */
+export interface WatchedObject {
+  readonly kind: KindInfo;
+  readonly key: ObjectKey;
+}
+
+interface Watch {
+  readonly reflector: Reflector;
+  readonly stop: AbortController;
+  /** Which works want which object. */
+  readonly wanted: Map<string, Set<string>>;
+}
+
+/**
+ * The objects of all works as they live on the managed cluster: watched (one watch per kind and namespace, shared by the works)
+ * up to a limit, read one by one beyond it or until the first list is in. What it says of an object is either what the server
+ * said or an error, never a guess.
+ */
+export class LiveObjects {
+  readonly #options: LiveObjectsOptions;
+  readonly #watches = new Map<string, Watch>();
+  #writer: string | undefined;
+  readonly #byWork = new Map<string, ReadonlyMap<string, WatchedObject>>();
+
+  constructor(options: LiveObjectsOptions) {
+    this.#options = options;
+  }
+
+  get watchCount(): number {
+    return this.#watches.size;
+  }
+
+  /** Undefined: the server does not have it. */
+  async get({ kind, key }: WatchedObject): Promise<KubeObject | undefined> {
+    const watch = this.#watches.get(watchId(kind, key.namespace));
+    return watch?.reflector.synced === true
+      ? watch.reflector.store.get(namespacedName(key))
+      : this.#options.cluster.get(kind, key);
+  }
+
+  /** Straight from the server: after a conflict, when the watch may be behind. */
+  async getFresh({ kind, key }: WatchedObject): Promise<KubeObject | undefined> {
+    const object = await this.#options.cluster.get(kind, key);
+    if (object !== undefined) this.written(kind, object, undefined);
+    return object;
+  }
+
+  /**
+   * The server's answer to a write of ours: seen at once, the watch's own event then says nothing new.
+   * @param by the work that wrote: it is not told of its own change
+   */
+  written(kind: KindInfo, object: KubeObject, by: string | undefined): void {
+    const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));
+    if (watch?.reflector.synced !== true) return;
+    this.#writer = by;
+    watch.reflector.store.put(withoutManagedFields(object));
+    this.#writer = undefined;
+  }
+
+  isWatched({ kind, key }: WatchedObject): boolean {
+    return this.#watches.get(watchId(kind, key.namespace))?.reflector.synced === true;
+  }
+
+  /** From now on exactly these objects are of interest to this work. */
+  setInterest(work: string, objects: readonly WatchedObject[]): void {
+    const wanted = new Map(objects.map((object) => [objectId(object), object]));
+    const before = this.#byWork.get(work);
+    for (const [id, object] of before ?? []) if (!wanted.has(id)) this.#drop(work, object);
+    for (const object of wanted.values()) this.#add(work, object);
+    if (wanted.size === 0) this.#byWork.delete(work);
+    else this.#byWork.set(work, wanted);
+  }
+
+  close(): void {
+    for (const watch of this.#watches.values()) watch.stop.abort();
+    this.#watches.clear();
+    this.#byWork.clear();
+  }
+
+  #add(work: string, { kind, key }: WatchedObject): void {
+    const id = watchId(kind, key.namespace);
+    let watch = this.#watches.get(id);
+    if (watch === undefined) {
+      if (this.#watches.size >= this.#options.maxWatches) return;
+      watch = this.#open(kind, key.namespace);
+      this.#watches.set(id, watch);
+    }
+    const name = namespacedName(key);
+    const works = watch.wanted.get(name);
+    if (works === undefined) watch.wanted.set(name, new Set([work]));
+    else works.add(work);
+  }
+
+  #open(kind: KindInfo, namespace: string): Watch {
+    const { cluster, clock, random, log, onChange } = this.#options;
+    const stop = new AbortController();
+    const reflector = new Reflector({
+      api: cluster,
+      kind,
+      clock,
+      random,
+      log,
+      ...(namespace === '' ? {} : { namespace }),
+    });
+    const wanted = new Map<string, Set<string>>();
+    reflector.store.onChange(({ key }) => {
+      for (const work of wanted.get(key) ?? []) if (work !== this.#writer) onChange(work);
+    });
+    void reflector.run(stop.signal);
+    return { reflector, stop, wanted };
+  }
+
+  #drop(work: string, { kind, key }: WatchedObject): void {
+    const id = watchId(kind, key.namespace);
+    const watch = this.#watches.get(id);
+    const name = namespacedName(key);
+    const works = watch?.wanted.get(name);
+    if (watch === undefined || works === undefined) return;
+    works.delete(work);
+    if (works.size === 0) watch.wanted.delete(name);
+    if (watch.wanted.size > 0) return;
+    watch.stop.abort();
+    this.#watches.delete(id);
+  }
+}
+
+function watchId(kind: KindInfo, namespace: string): string {
+  return `${kind.group}/${kind.version}/${kind.plural} ${namespace}`;
+}
+
+function objectId({ kind, key }: WatchedObject): string {
+  return `${watchId(kind, key.namespace)} ${key.name}`;
+}
+
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _dropped, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,47 @@
+import type { ObjectStore } from '../../adapters/kube/object-store.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+
+interface OwnWrite {
+  /** Versions that the write has overtaken: while the store shows one of them, it is behind. */
+  readonly overtaken: Set<string | undefined>;
+  readonly object: KubeObject | undefined;
+}
+
+/** A watched store, seen through our own writes: after a write the answer counts until the watch has caught up. */
+export class OwnWrites {
+  readonly #store: ObjectStore;
+  readonly #writes = new Map<string, OwnWrite>();
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  get(key: string): KubeObject | undefined {
+    const seen = this.#store.get(key);
+    const write = this.#writes.get(key);
+    if (write === undefined) return seen;
+    if (write.overtaken.has(seen?.metadata.resourceVersion)) return write.object;
+    this.#writes.delete(key);
+    return seen;
+  }
+
+  /** @param object as the server answered; undefined: it is gone */
+  wrote(key: string, object: KubeObject | undefined): void {
+    const seen = this.#store.get(key)?.metadata.resourceVersion;
+    const version = object?.metadata.resourceVersion;
+    const before = this.#writes.get(key);
+    if (version !== undefined && version === seen) {
+      this.#writes.delete(key);
+      return;
+    }
+    const overtaken = before?.overtaken ?? new Set<string | undefined>();
+    overtaken.add(seen);
+    if (before?.object !== undefined) overtaken.add(before.object.metadata.resourceVersion);
+    this.#writes.set(key, { overtaken, object });
+  }
+
+  /** The next look is at what the watch says: after a conflict, nothing of ours can be trusted. */
+  forget(key: string): void {
+    this.#writes.delete(key);
+  }
+}

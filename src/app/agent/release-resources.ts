@@ -1,0 +1,100 @@
+import { ConflictError, errorText, TransientError } from '../../core/errors.ts';
+import type { AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { isAppliedWorkOwner } from '../../core/work/ownership.ts';
+import { AGENT_MANAGER } from './apply/apply-context.ts';
+import { isRefusal } from './kube-failure.ts';
+
+export interface Released {
+  /** Deleted but still there (finalizers), or not reached: to be looked at again. */
+  readonly pending: readonly AppliedResource[];
+  /** Why some could not be released; they are among `pending`. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Lets go of objects that a work no longer wants. Deletes only what is proven to be ours alone: our reference is among the
+ * owners, no other work owns it, and it is the very object (uid) that was recorded. Anything unsure stays.
+ */
+export async function releaseResources(
+  cluster: KubeApi,
+  resources: readonly AppliedResource[],
+  owner: OwnerReference,
+): Promise<Released> {
+  const pending: AppliedResource[] = [];
+  const problems: string[] = [];
+  for (const resource of resources) {
+    try {
+      if (!(await releaseOne(cluster, resource, owner))) pending.push(resource);
+    } catch (error) {
+      pending.push(resource);
+      problems.push(errorText(error));
+    }
+  }
+  return { pending, problems };
+}
+
+/** @returns true when the object is none of the work's business any more */
+async function releaseOne(
+  cluster: KubeApi,
+  resource: AppliedResource,
+  owner: OwnerReference,
+): Promise<boolean> {
+  const kind = kindOfResource(resource);
+  const key = { namespace: resource.namespace ?? '', name: resource.name };
+  const live = await cluster.get(kind, key);
+  if (live === undefined) return true;
+  const owners = live.metadata.ownerReferences ?? [];
+  if (!owners.some((reference) => reference.uid === owner.uid)) return true;
+  if (owners.some((reference) => isAppliedWorkOwner(reference) && reference.uid !== owner.uid)) {
+    await leaveToOthers(cluster, kind, live, owner);
+    return true;
+  }
+  if (live.metadata.uid !== resource.uid || resource.uid === undefined) return true;
+  if (live.metadata.deletionTimestamp !== undefined) return false;
+  try {
+    const found = await cluster.delete(kind, key, { uid: resource.uid, propagationPolicy: 'Background' });
+    return !found;
+  } catch (error) {
+    // Another object has the name by now: ours is gone.
+    if (error instanceof ConflictError) return true;
+    throw error;
+  }
+}
+
+async function leaveToOthers(
+  cluster: KubeApi,
+  kind: KindInfo,
+  live: KubeObject,
+  owner: OwnerReference,
+): Promise<void> {
+  const { uid, resourceVersion, namespace = '', name } = live.metadata;
+  const ownerReferences = (live.metadata.ownerReferences ?? []).filter(
+    (reference) => reference.uid !== owner.uid,
+  );
+  const patch = { metadata: { uid, resourceVersion, ownerReferences } };
+  try {
+    await cluster.mergePatch(kind, { namespace, name }, patch, { fieldManager: AGENT_MANAGER });
+  } catch (error) {
+    if (isRefusal(error, 'notfound')) return;
+    if (!(error instanceof ConflictError)) throw error;
+    throw new TransientError('changed while our owner reference was taken away', {
+      code: 'agent.release',
+      subject: `${kind.kind} ${name}`,
+      cause: error,
+    });
+  }
+}
+
+/** Enough to address a recorded resource; its kind name is not recorded and not needed. */
+export function kindOfResource(resource: AppliedResource): KindInfo {
+  return {
+    group: resource.group ?? '',
+    version: resource.version,
+    kind: resource.resource,
+    plural: resource.resource,
+    namespaced: (resource.namespace ?? '') !== '',
+  };
+}

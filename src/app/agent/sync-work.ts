@@ -1,0 +1,241 @@
+import { errorText } from '../../core/errors.ts';
+import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
+import type { ManifestCondition, ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import { MANIFEST_WORK_FINALIZER } from '../../core/model/manifest-work.ts';
+import { aggregateApplied } from '../../core/work/aggregate-conditions.ts';
+import { findCondition, setCondition } from '../../core/work/condition-list.ts';
+import { findSame, mergeManifestStatus } from '../../core/work/merge-manifest-status.ts';
+import { wasApplied } from '../../core/work/observed-status.ts';
+import { appliedWorkOwner } from '../../core/work/ownership.ts';
+import type { AgentState } from './agent-state.ts';
+import { appliedNameOf, ensureApplied, readApplied } from './applied-work.ts';
+import { appliedCondition } from './apply/apply-manifest.ts';
+import { applyManifests, type ManifestResult } from './apply/apply-manifests.ts';
+import { wantedDigest } from './apply/applied-memory.ts';
+import { isAlreadyExists } from './kube-failure.ts';
+import { keepApplied } from './evict-applied.ts';
+import { lookAtWork, watchedObjects } from './look-at-work.ts';
+import { releaseApplied } from './release-applied.ts';
+import { reportPass } from './report-pass.ts';
+import { RETRY, type StepOutcome } from './step-outcome.ts';
+import { type Tracked, trackResources } from './track-resources.ts';
+import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from './work-memory.ts';
+import { writeFinalizers } from './work-status.ts';
+
+/** Brings the cluster to what a work says and the work's status to what the cluster shows. One pass, every step repeatable. */
+export async function syncWork(
+  state: AgentState,
+  found: ManifestWork,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const work = await withFinalizer(state, found);
+  const { name } = work.metadata;
+  let applied = state.appliedOf(name);
+  // Somebody deleted it by hand: what it applied goes with it, then all of it is made anew.
+  if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
+    return RETRY;
+  applied = state.appliedOf(name);
+  if (applied !== undefined) applied = await keepApplied(state, applied);
+  const memory = state.memory(name);
+  const cause = applyCause(state, work, applied, memory);
+  const pass =
+    cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
+  if (signal.aborted) return RETRY;
+  const status = await lookAtWork(state, work, pass?.status ?? work.status ?? {});
+  if (pass !== undefined) await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
+  await state.writeWorkStatus(work, status);
+  reportPass(state, work, status, pass?.results);
+  if (pass?.retry === 'soon') return RETRY;
+  return nextLook(state, memory, status, pass?.retry === 'minute');
+}
+
+async function withFinalizer(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
+  const finalizers = work.metadata.finalizers ?? [];
+  if (finalizers.includes(MANIFEST_WORK_FINALIZER)) return work;
+  return state.wroteWork(
+    await writeFinalizers(state.settings.hub, work, [...finalizers, MANIFEST_WORK_FINALIZER]),
+  );
+}
+
+type ApplyCause = 'changed' | 'drift';
+
+/** Why the work is to be applied now; undefined: it is not. */
+function applyCause(
+  state: AgentState,
+  work: ManifestWork,
+  applied: AppliedManifestWork | undefined,
+  memory: WorkMemory,
+): ApplyCause | undefined {
+  // A completed work is left alone: its objects may be gone for good reason.
+  if (findCondition(work.status?.conditions, 'Complete')?.status === 'True') return undefined;
+  if (memory.appliedInput !== inputOf(work)) return 'changed';
+  const { clock, drift, resyncIntervalMs } = state.settings;
+  if (clock.now() >= memory.resyncAtMs) return 'changed';
+  if (drift === 'resync') return undefined;
+  if (!memory.drifted && applied !== undefined) return undefined;
+  return clock.now() >= correctionAllowedAtMs(memory, resyncIntervalMs) ? 'drift' : undefined;
+}
+
+/** Changes when there is something new to apply: the spec, or the labels (which people touch to ask for another try). */
+function inputOf({ metadata }: ManifestWork): string {
+  return wantedDigest(metadata.uid, metadata.generation, metadata.labels ?? {});
+}
+
+interface PassInput {
+  readonly work: ManifestWork;
+  readonly applied: AppliedManifestWork | undefined;
+  readonly memory: WorkMemory;
+  readonly cause: ApplyCause;
+  readonly signal: AbortSignal;
+}
+
+interface Pass {
+  readonly applied: AppliedManifestWork;
+  readonly appliedStatus: NonNullable<AppliedManifestWork['status']>;
+  readonly status: ManifestWorkStatus;
+  readonly results: readonly ManifestResult[];
+  readonly retry: 'soon' | 'minute' | 'never';
+}
+
+async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
+  const { work, memory, cause, signal } = input;
+  const { settings, live } = state;
+  const { clock, random, resyncIntervalMs } = settings;
+  memory.appliedInput = undefined;
+  memory.drifted = false;
+  const applied = await currentApplied(state, work, input.applied);
+  const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
+  const before = work.status?.resourceStatus?.manifests ?? [];
+  const results = await applyManifests({
+    settings,
+    live,
+    memory: memory.applied,
+    spec: work.spec ?? {},
+    name: work.metadata.name,
+    owner,
+    drift: cause === 'drift',
+    isComplete: ({ meta }) =>
+      findCondition(findSame(before, meta)?.conditions, 'Complete')?.status === 'True',
+    signal,
+  });
+  if (signal.aborted)
+    return {
+      applied,
+      appliedStatus: applied.status ?? {},
+      status: work.status ?? {},
+      results,
+      retry: 'soon',
+    };
+  if (cause === 'drift' && results.some(({ outcome }) => outcome.kind === 'applied' && outcome.wrote))
+    noteCorrection(memory, clock.now());
+  const status = statusOf(state, work, results, before);
+  const tracked = await track(state, { applied, results, status });
+  const retry = retryOf(results, tracked);
+  if (retry !== 'soon') {
+    memory.appliedInput = inputOf(work);
+    memory.resyncAtMs = clock.now() + resyncIntervalMs * (1 + 0.5 * random());
+  }
+  const appliedStatus =
+    tracked === undefined
+      ? (applied.status ?? {})
+      : { ...applied.status, appliedResources: tracked.resources };
+  return { applied, appliedStatus, status, results, retry };
+}
+
+async function currentApplied(
+  state: AgentState,
+  work: ManifestWork,
+  cached: AppliedManifestWork | undefined,
+): Promise<AppliedManifestWork> {
+  const { settings } = state;
+  const name = appliedNameOf(settings, work.metadata.name);
+  let applied: AppliedManifestWork;
+  try {
+    applied = await ensureApplied(settings, work, cached);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    // The watch had not shown it yet.
+    applied = await ensureApplied(settings, work, await readApplied(settings.cluster, name));
+  }
+  if (applied !== cached) state.wroteApplied(name, applied);
+  return applied;
+}
+
+function statusOf(
+  state: AgentState,
+  work: ManifestWork,
+  results: readonly ManifestResult[],
+  before: readonly ManifestCondition[],
+): ManifestWorkStatus {
+  const generation = work.metadata.generation ?? 0;
+  const now = state.now();
+  const entries = results.map(({ task, outcome }) => ({
+    resourceMeta: task.meta,
+    conditions: [{ ...appliedCondition(outcome), observedGeneration: generation }],
+  }));
+  const manifests = mergeManifestStatus(entries, before, now);
+  const overall = aggregateApplied(manifests, generation);
+  const conditions = work.status?.conditions ?? [];
+  return {
+    ...work.status,
+    conditions: overall === undefined ? conditions : setCondition(conditions, overall, now),
+    resourceStatus: { manifests },
+  };
+}
+
+interface TrackInput {
+  readonly applied: AppliedManifestWork;
+  readonly results: readonly ManifestResult[];
+  readonly status: ManifestWorkStatus;
+}
+
+/** Undefined: not everything is known, so nothing was let go. */
+async function track(state: AgentState, input: TrackInput): Promise<Tracked | undefined> {
+  const { applied, results, status } = input;
+  const previous = applied.status?.appliedResources ?? [];
+  // Nothing was ever said about this work: an empty one must not clean up what a lost status knew.
+  if (!wasApplied(status)) return { resources: previous, unfinished: false, problems: [] };
+  const { log, cluster, clusterName } = state.settings;
+  try {
+    const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
+    const tracked = await trackResources({ cluster, live: state.live, results, previous, owner });
+    for (const problem of tracked.problems)
+      log.warn('stale object cannot be removed yet', { cluster: clusterName, problem });
+    return tracked;
+  } catch (error) {
+    log.info('work is not fully known, nothing is cleaned up', {
+      cluster: clusterName,
+      work: applied.spec.manifestWorkName,
+      problem: errorText(error),
+    });
+    return undefined;
+  }
+}
+
+function retryOf(results: readonly ManifestResult[], tracked: Tracked | undefined): Pass['retry'] {
+  const retries = results.map(({ outcome }) => (outcome.kind === 'failed' ? outcome.retry : 'never'));
+  if (tracked === undefined || tracked.unfinished || retries.includes('soon')) return 'soon';
+  return retries.includes('minute') ? 'minute' : 'never';
+}
+
+const DENIED_RETRY_MS = 60_000;
+
+/** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
+function nextLook(
+  state: AgentState,
+  memory: WorkMemory,
+  status: ManifestWorkStatus,
+  denied: boolean,
+): StepOutcome {
+  const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
+  const nowMs = clock.now();
+  const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
+  if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
+  if (denied) waits.push(DENIED_RETRY_MS);
+  if (memory.drifted && drift === 'watch')
+    waits.push(Math.max(0, correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs));
+  const entries = status.resourceStatus?.manifests ?? [];
+  if (!watchedObjects(entries).every((object) => state.live.isWatched(object)))
+    waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
+  return { kind: 'later', afterMs: Math.min(...waits) };
+}

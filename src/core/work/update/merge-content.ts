@@ -1,0 +1,160 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { jsonEqual } from '../json-equal.ts';
+import { foldStringData } from './secret-data.ts';
+
+/** What the Update strategy wants the object's content (everything but metadata) to become. */
+export interface ContentPlan {
+  readonly content: Content;
+  /** The API server cannot change the object into this: delete it and make it new. */
+  readonly recreate?: boolean;
+  /** If the API server refuses the change as invalid, delete and make new. */
+  readonly recreateWhenInvalid?: boolean;
+}
+
+export type Content = Readonly<Record<string, unknown>>;
+type ContentRule = (live: Content, manifest: Content, labels: LabelsOf) => ContentPlan;
+
+interface LabelsOf {
+  readonly manifest: Readonly<Record<string, string>>;
+}
+
+/**
+ * The kinds that deviate from "the content becomes the manifest". Keyed by `group/Kind`, as OCM's agent treats them through
+ * library-go's resourceapply; all others are replaced as a whole, so a field that left the manifest is gone or defaulted again.
+ */
+const RULES: Readonly<Record<string, ContentRule>> = {
+  '/Namespace': keepLive,
+  '/Pod': keepLive,
+  '/ServiceAccount': keepLive,
+  '/ConfigMap': configMap,
+  '/Secret': secret,
+  '/Service': service,
+  'rbac.authorization.k8s.io/Role': fields('rules'),
+  'rbac.authorization.k8s.io/ClusterRole': clusterRole,
+  'rbac.authorization.k8s.io/RoleBinding': fields('subjects', 'roleRef'),
+  'rbac.authorization.k8s.io/ClusterRoleBinding': fields('subjects', 'roleRef'),
+  'policy/PodDisruptionBudget': fields('spec'),
+  'networking.k8s.io/NetworkPolicy': fields('spec'),
+  'apiextensions.k8s.io/CustomResourceDefinition': fields('spec'),
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy': fields('spec'),
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': fields('spec'),
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhooks,
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': webhooks,
+  'storage.k8s.io/StorageClass': storageClass,
+  'storage.k8s.io/CSIDriver': recreatedSpec,
+};
+
+export function planContent(live: KubeObject, manifest: KubeObject): ContentPlan {
+  const slash = manifest.apiVersion.indexOf('/');
+  const group = slash === -1 ? '' : manifest.apiVersion.slice(0, slash);
+  const key = `${group}/${manifest.kind}`;
+  const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
+  const wanted = contentOf(manifest);
+  return rule === undefined
+    ? { content: wanted }
+    : rule(contentOf(live), wanted, { manifest: manifest.metadata.labels ?? {} });
+}
+
+/** Everything but metadata; a status in a manifest does not count, the main endpoint ignores it. */
+export function contentOf(object: KubeObject): Content {
+  const { metadata: _metadata, status: _status, ...content } = object;
+  return content;
+}
+
+function keepLive(live: Content): ContentPlan {
+  return { content: live };
+}
+
+/** Takes the named fields from the manifest (absent there: gone), keeps the others as they live. */
+function fields(...names: readonly string[]): ContentRule {
+  return (live, manifest) => ({ content: withFields(live, manifest, names) });
+}
+
+function withFields(live: Content, manifest: Content, names: readonly string[]): Content {
+  const content: Record<string, unknown> = { ...live };
+  for (const name of names) {
+    if (manifest[name] === undefined) delete content[name];
+    else content[name] = manifest[name];
+  }
+  return content;
+}
+
+const INJECTED_BUNDLE = 'ca-bundle.crt';
+
+function configMap(live: Content, manifest: Content, labels: LabelsOf): ContentPlan {
+  const content = withFields(live, manifest, ['data', 'binaryData']);
+  const injected = labels.manifest['config.openshift.io/inject-trusted-cabundle'] === 'true';
+  const bundle = (live['data'] as Content | undefined)?.[INJECTED_BUNDLE];
+  const data = content['data'] as Content | undefined;
+  if (!injected || bundle === undefined || data?.[INJECTED_BUNDLE] !== undefined) return { content };
+  return { content: { ...content, data: { ...data, [INJECTED_BUNDLE]: bundle } } };
+}
+
+function secret(live: Content, manifest: Content): ContentPlan {
+  const folded = foldStringData(manifest);
+  const liveType = live['type'] ?? 'Opaque';
+  const type = folded['type'] ?? (liveType === TOKEN_SECRET ? TOKEN_SECRET : 'Opaque');
+  if (type !== liveType) return { content: { ...folded, type }, recreate: true };
+  const ownKeys = folded['data'] as Content | undefined;
+  // The token controller adds keys of its own.
+  const data = type === TOKEN_SECRET ? { ...(live['data'] as Content | undefined), ...ownKeys } : ownKeys;
+  const content: Record<string, unknown> = { ...live, type, data };
+  if (data === undefined) delete content['data'];
+  return { content, recreateWhenInvalid: true };
+}
+
+const TOKEN_SECRET = 'kubernetes.io/service-account-token';
+
+/** Addresses are given out by the API server and cannot change afterwards. */
+const ASSIGNED_SERVICE_FIELDS = [
+  'clusterIP',
+  'clusterIPs',
+  'ipFamilies',
+  'ipFamilyPolicy',
+  'healthCheckNodePort',
+];
+
+function service(live: Content, manifest: Content): ContentPlan {
+  const liveSpec = (live['spec'] ?? {}) as Content;
+  const spec: Record<string, unknown> = { ...(manifest['spec'] as Content | undefined) };
+  for (const name of ASSIGNED_SERVICE_FIELDS)
+    if (spec[name] === undefined && liveSpec[name] !== undefined) spec[name] = liveSpec[name];
+  return { content: { ...live, spec } };
+}
+
+function clusterRole(live: Content, manifest: Content): ContentPlan {
+  const aggregated = live['aggregationRule'] !== undefined && live['aggregationRule'] !== null;
+  // The rules of an aggregated role are written by the control plane.
+  const names = aggregated ? ['aggregationRule'] : ['aggregationRule', 'rules'];
+  return { content: withFields(live, manifest, names) };
+}
+
+interface Webhook {
+  readonly name: string;
+  readonly clientConfig?: { readonly caBundle?: string };
+}
+
+function webhooks(live: Content, manifest: Content): ContentPlan {
+  const liveHooks = new Map(
+    ((live['webhooks'] ?? []) as readonly Webhook[]).map((hook) => [hook.name, hook]),
+  );
+  const wanted = ((manifest['webhooks'] ?? []) as readonly Webhook[]).map((hook) => {
+    const bundle = liveHooks.get(hook.name)?.clientConfig?.caBundle;
+    // Bundles are injected by others, unless the manifest brings its own.
+    if (bundle === undefined || hook.clientConfig?.caBundle !== undefined) return hook;
+    return { ...hook, clientConfig: { ...hook.clientConfig, caBundle: bundle } };
+  });
+  return { content: { ...live, webhooks: wanted } };
+}
+
+function storageClass(_live: Content, manifest: Content): ContentPlan {
+  return { content: manifest, recreateWhenInvalid: true };
+}
+
+function recreatedSpec(live: Content, manifest: Content): ContentPlan {
+  const unchanged = jsonEqual(live['spec'], {
+    ...(live['spec'] as Content),
+    ...(manifest['spec'] as Content),
+  });
+  return unchanged ? { content: live } : { content: manifest, recreateWhenInvalid: true };
+}

@@ -1,0 +1,41 @@
+import type { ObjectMeta, OwnerReference } from '../../model/object-meta.ts';
+import { withOwner } from '../ownership.ts';
+
+export interface Ownership {
+  readonly reference: OwnerReference;
+  readonly owned: boolean;
+}
+
+/**
+ * Metadata of an existing object under the Update strategy: labels and annotations are merged (the manifest wins, what others
+ * added stays), owner references are brought in order, everything else, the finalizers too, stays as it lives.
+ */
+export function mergeMetadata(live: ObjectMeta, manifest: ObjectMeta, ownership: Ownership): ObjectMeta {
+  const merged = withOwner(live.ownerReferences ?? [], ownership.reference, ownership.owned);
+  const { labels, annotations, ownerReferences: _live, ...rest } = live;
+  return {
+    ...rest,
+    ...mapField('labels', mergeMap(labels, manifest.labels)),
+    ...mapField('annotations', mergeMap(annotations, manifest.annotations)),
+    ...(merged.length === 0 ? {} : { ownerReferences: merged }),
+  };
+}
+
+/** Metadata of an object that is made new; the manifest's finalizers count only here, its owner references never. */
+export function metadataToCreate(manifest: ObjectMeta, ownership: Ownership): ObjectMeta {
+  const { uid: _uid, resourceVersion: _version, ownerReferences: _references, ...rest } = manifest;
+  return ownership.owned ? { ...rest, ownerReferences: [ownership.reference] } : rest;
+}
+
+type StringMap = Readonly<Record<string, string>>;
+
+function mergeMap(
+  live: StringMap | undefined,
+  manifest: StringMap | null | undefined,
+): StringMap | undefined {
+  return manifest === undefined || manifest === null ? live : { ...live, ...manifest };
+}
+
+function mapField(name: 'labels' | 'annotations', value: StringMap | undefined): Partial<ObjectMeta> {
+  return value === undefined || Object.keys(value).length === 0 ? {} : { [name]: value };
+}
