@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { TransientError } from '../../core/errors.ts';
+import type { BlobContent } from './git-repository.ts';
+
+interface Request {
+  readonly ids: readonly string[];
+  readonly maxBytes: number;
+  readonly onBlob: (blob: BlobContent) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  done: number;
+  failure: { readonly error: unknown } | undefined;
+}
+
+/** The blob whose bytes are arriving. */
+interface Arriving {
+  readonly id: string;
+  readonly sizeBytes: number;
+  /** Content and the newline after it. */
+  remaining: number;
+  readonly chunks: Buffer[] | undefined;
+}
+
+/**
+ * One long-lived `git cat-file --batch-command --buffer`: a blob costs a line in and its bytes out instead of a process.
+ * Objects fetched later are found too. A process that dies fails the requests in flight; the next request starts another.
+ */
+export class CatFile {
+  readonly #gitDir: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  #process: ChildProcessWithoutNullStreams | undefined;
+  readonly #requests: Request[] = [];
+  #arriving: Arriving | undefined;
+  #header: Buffer = Buffer.alloc(0);
+
+  constructor(gitDir: string, environment: Readonly<Record<string, string>>) {
+    this.#gitDir = gitDir;
+    this.#environment = environment;
+  }
+
+  /** Calls back for each id in order. TransientError when git dies on the way. */
+  read(ids: readonly string[], maxBytes: number, onBlob: (blob: BlobContent) => void): Promise<void> {
+    if (ids.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#requests.push({ ids, maxBytes, onBlob, resolve, reject, done: 0, failure: undefined });
+      const git = this.#running();
+      git.stdin.write(`${ids.map((id) => `contents ${id}\n`).join('')}flush\n`);
+    });
+  }
+
+  async close(): Promise<void> {
+    const git = this.#process;
+    if (git === undefined) return;
+    const closed = new Promise<void>((resolve) => git.once('close', () => resolve()));
+    git.stdin.end();
+    await closed;
+  }
+
+  #running(): ChildProcessWithoutNullStreams {
+    if (this.#process !== undefined) return this.#process;
+    const git = spawn('git', ['cat-file', '--batch-command', '--buffer'], {
+      cwd: this.#gitDir,
+      env: { ...this.#environment },
+      stdio: 'pipe',
+    });
+    this.#process = git;
+    const stderr: Buffer[] = [];
+    git.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk));
+    git.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    git.stdin.on('error', () => undefined); // EPIPE: the close event tells the story
+    const ended = (cause?: unknown): void => this.#ended(git, Buffer.concat(stderr).toString('utf8'), cause);
+    git.once('error', ended);
+    git.once('close', () => ended());
+    return git;
+  }
+
+  #ended(git: ChildProcessWithoutNullStreams, stderr: string, cause: unknown): void {
+    if (this.#process !== git) return;
+    this.#process = undefined;
+    this.#arriving = undefined;
+    this.#header = Buffer.alloc(0);
+    const failed = this.#requests.splice(0);
+    if (failed.length === 0) return;
+    const error = new TransientError(
+      `git cat-file ended while blobs were read: ${stderr.trim() || 'no message'}`,
+      {
+        code: 'git.stopped',
+        subject: this.#gitDir,
+        cause,
+      },
+    );
+    for (const request of failed) request.reject(error);
+  }
+
+  #take(chunk: Buffer): void {
+    let rest: Buffer = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
+    this.#header = Buffer.alloc(0);
+    while (rest.length > 0) {
+      if (this.#arriving === undefined) {
+        const newline = rest.indexOf(0x0a);
+        if (newline === -1) {
+          this.#header = rest;
+          return;
+        }
+        this.#startBlob(rest.toString('latin1', 0, newline));
+        rest = rest.subarray(newline + 1);
+      } else {
+        const part = rest.subarray(0, this.#arriving.remaining);
+        this.#arriving.remaining -= part.length;
+        this.#arriving.chunks?.push(part);
+        rest = rest.subarray(part.length);
+        if (this.#arriving.remaining === 0) this.#finishBlob(this.#arriving);
+      }
+    }
+  }
+
+  #startBlob(header: string): void {
+    const [id = '', type = '', size = ''] = header.split(' ');
+    const request = this.#requests[0];
+    if (request === undefined) return;
+    if (!/^\d+$/.test(size)) return this.#answer({ id: request.ids[request.done] ?? id, state: 'missing' });
+    const sizeBytes = Number(size);
+    const wanted = type !== '' && sizeBytes <= request.maxBytes;
+    this.#arriving = { id, sizeBytes, remaining: sizeBytes + 1, chunks: wanted ? [] : undefined };
+  }
+
+  #finishBlob({ id, sizeBytes, chunks }: Arriving): void {
+    this.#arriving = undefined;
+    if (chunks === undefined) return this.#answer({ id, state: 'too-large', sizeBytes });
+    const whole = chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
+    this.#answer({ id, state: 'read', bytes: whole.subarray(0, sizeBytes) });
+  }
+
+  #answer(blob: BlobContent): void {
+    const request = this.#requests[0];
+    if (request === undefined) return;
+    // A callback that throws fails its request at the end; the stream goes on, others wait behind it.
+    try {
+      if (request.failure === undefined) request.onBlob(blob);
+    } catch (error) {
+      request.failure = { error };
+    }
+    if (++request.done < request.ids.length) return;
+    this.#requests.shift();
+    if (request.failure === undefined) request.resolve();
+    else request.reject(request.failure.error);
+  }
+}

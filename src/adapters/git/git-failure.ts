@@ -1,0 +1,85 @@
+import { InputError, TransientError } from '../../core/errors.ts';
+import type { BerthError } from '../../core/errors.ts';
+
+interface KnownFailure {
+  readonly pattern: RegExp;
+  readonly code: string;
+  readonly problem: string;
+  readonly hint?: string;
+  readonly transient?: boolean;
+}
+
+/**
+ * The git program tells failures apart only by its words (it always exits with 128), so they are read here, under LC_ALL=C,
+ * and nowhere else.
+ */
+const KNOWN: readonly KnownFailure[] = [
+  { pattern: /No space left on device/, code: 'git.disk-full', problem: 'the disk is full', transient: true },
+  {
+    pattern: /couldn't find remote ref|not our ref|unadvertised object|no such remote ref/,
+    code: 'git.ref-not-found',
+    problem: 'the remote has no such branch, tag or commit',
+  },
+  {
+    pattern: /Host key verification failed|No \w+ host key is known|REMOTE HOST IDENTIFICATION HAS CHANGED/,
+    code: 'git.host-key',
+    problem: "the remote's host key is not the one in the known_hosts file",
+    hint: 'check the key with the forge, then put its line into the known_hosts file',
+  },
+  {
+    pattern:
+      /Authentication failed|could not read (Username|Password)|terminal prompts disabled|Permission denied|returned error: 40[13]|HTTP 40[13]/,
+    code: 'git.auth',
+    problem: 'the remote refused the credentials',
+    hint: 'check that the token, password or key is valid and may read the repository',
+  },
+  {
+    pattern:
+      /repository '?.*'? not found|does not appear to be a git repository|does not exist|returned error: 404/i,
+    code: 'git.repository-not-found',
+    problem: 'there is no such repository, or the credentials may not see it',
+  },
+  {
+    pattern: /detected dubious ownership/,
+    code: 'git.ownership',
+    problem: 'the repository belongs to another user',
+    hint: 'let the user that runs Berth own it, or serve it over ssh or https',
+  },
+  {
+    pattern: /transport '.*' not allowed/,
+    code: 'git.transport',
+    problem: 'the remote wanted another transport than its URL names',
+  },
+  {
+    pattern:
+      /bad object|unable to read (tree|sha1)|missing blob|is corrupt|did not send all necessary objects/,
+    code: 'git.corrupt',
+    problem: 'objects are missing or damaged',
+    transient: true,
+  },
+];
+
+/** What a failed git command means for the caller. */
+export function gitFailure(stderr: string, subject: string): BerthError {
+  const known = KNOWN.find(({ pattern }) => pattern.test(stderr));
+  const said = lastWords(stderr);
+  if (known === undefined)
+    return new TransientError(`git failed: ${said}`, {
+      code: 'git.failed',
+      subject,
+      cause: new Error(stderr),
+    });
+  const details = { code: known.code, subject, hint: known.hint, cause: new Error(stderr) };
+  const problem = `${known.problem} (git: ${said})`;
+  return known.transient === true ? new TransientError(problem, details) : new InputError(problem, details);
+}
+
+/** The first fatal or error line, else the last line: what a person would quote. */
+function lastWords(stderr: string): string {
+  const lines = stderr
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const fatal = lines.find((line) => /^(fatal|error):/.test(line));
+  return (fatal ?? lines.at(-1) ?? 'no message').slice(0, 300);
+}

@@ -1,0 +1,201 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError, TransientError } from '../../core/errors.ts';
+import { basicAuthorization, checkAuthFits, httpCredentials, NO_AUTH } from './git-auth.ts';
+import type { GitAuth } from './git-auth.ts';
+import { gitEnvironment } from './git-environment.ts';
+import { GitProgramRepository } from './git-program-repository.ts';
+import { checkGitRef, refspecsOf } from './git-ref.ts';
+import type { GitMirror, GitRef } from './git-repository.ts';
+import { parseGitUrl } from './git-url.ts';
+import type { GitUrl } from './git-url.ts';
+import { lockMirror, removeLeftovers } from './mirror-lock.ts';
+import { directoryBytes, watchSize } from './mirror-size.ts';
+import { runGit, runGitOrThrow } from './run-git.ts';
+
+export interface MirrorOptions {
+  readonly url: string;
+  /** Directory of our own; created, and thrown away when it cannot be used. */
+  readonly mirrorDir: string;
+  readonly auth?: GitAuth | undefined;
+  /** PEM file of the certificate authority to trust instead of the system's. */
+  readonly caFile?: string | undefined;
+  readonly ambient: Readonly<Record<string, string | undefined>>;
+  /** A fetch is stopped after this long. */
+  readonly fetchTimeoutMs?: number | undefined;
+  /** A fetch is stopped when the mirror grows beyond this. */
+  readonly maxBytes?: number | undefined;
+  /** Fetch every branch too, for comparing any two of them. */
+  readonly allBranches?: boolean | undefined;
+}
+
+const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
+const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
+const MAX_PACKS = 50;
+const URL_FILE = 'berth-url';
+
+/** A bare mirror, fed by `git fetch`. One process owns it at a time. */
+export class GitProgramMirror extends GitProgramRepository implements GitMirror {
+  readonly #options: MirrorOptions;
+  readonly #url: GitUrl;
+  readonly #unlock: () => Promise<void>;
+
+  private constructor(options: MirrorOptions, url: GitUrl, unlock: () => Promise<void>) {
+    super({ gitDir: options.mirrorDir, ambient: options.ambient });
+    this.#options = options;
+    this.#url = url;
+    this.#unlock = unlock;
+  }
+
+  /** Opens or creates the mirror; nothing is fetched yet. InputError for a bad URL or a mirror that is in use. */
+  static async open(options: MirrorOptions): Promise<GitProgramMirror> {
+    const url = parseGitUrl(options.url);
+    checkAuthFits(url, options.auth ?? NO_AUTH);
+    await mkdir(options.mirrorDir, { recursive: true });
+    const unlock = await lockMirror(options.mirrorDir);
+    try {
+      await prepare(options);
+      return new GitProgramMirror(options, url, unlock);
+    } catch (error) {
+      await unlock();
+      throw error;
+    }
+  }
+
+  async fetch(ref: GitRef, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
+    checkGitRef(ref);
+    if (ref.type === 'commit' && (await this.#has(ref.id))) return ref.id;
+    await this.#fetchRefspecs(refspecsOf(ref), options.signal).catch(async (error: unknown) => {
+      // Servers may refuse to serve a bare id; the commit is then looked for on every branch and tag.
+      if (ref.type !== 'commit' || !(error instanceof InputError) || error.code !== 'git.ref-not-found')
+        throw error;
+      await this.#fetchRefspecs(['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'], options.signal);
+    });
+    const commit = await this.resolve(ref);
+    await this.#repackWhenScattered();
+    return commit;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#unlock();
+  }
+
+  async #has(commit: string): Promise<boolean> {
+    return this.resolve({ type: 'commit', id: commit }).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof InputError) return false;
+        throw error;
+      },
+    );
+  }
+
+  async #fetchRefspecs(refspecs: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    const { maxBytes = DEFAULT_MAX_BYTES, fetchTimeoutMs = DEFAULT_FETCH_TIMEOUT_MS } = this.#options;
+    const stop = new AbortController();
+    const watch = watchSize(this.gitDir, maxBytes, () => stop.abort());
+    const signals = [
+      stop.signal,
+      AbortSignal.timeout(fetchTimeoutMs),
+      ...(signal === undefined ? [] : [signal]),
+    ];
+    const all = this.#options.allBranches === true ? ['+refs/heads/*:refs/heads/*'] : [];
+    try {
+      await runGitOrThrow({
+        args: [...FETCH, this.#url.text, ...new Set([...refspecs, ...all])],
+        environment: await this.#wireEnvironment(),
+        cwd: this.gitDir,
+        subject: `Git repository ${this.#url.text}`,
+        signal: AbortSignal.any(signals),
+      });
+    } catch (error) {
+      await removeLeftovers(this.gitDir);
+      if (stop.signal.aborted) throw this.#tooLarge(maxBytes);
+      throw error;
+    } finally {
+      watch();
+    }
+    if ((await directoryBytes(this.gitDir)) > maxBytes) throw this.#tooLarge(maxBytes);
+  }
+
+  #tooLarge(maxBytes: number): InputError {
+    return new InputError(`the mirror grew beyond ${maxBytes} bytes`, {
+      code: 'git.too-large',
+      subject: `Git repository ${this.#url.text}`,
+      hint: 'raise the limit of this source, or point it at a smaller repository',
+    });
+  }
+
+  async #wireEnvironment(): Promise<Record<string, string>> {
+    const { auth = NO_AUTH, ambient, caFile } = this.#options;
+    const credentials = await httpCredentials(auth);
+    return gitEnvironment({
+      gitDir: this.gitDir,
+      ambient,
+      transport: this.#url.transport,
+      authorization:
+        credentials === undefined
+          ? undefined
+          : { url: this.#url.text, value: basicAuthorization(credentials) },
+      ssh: auth.type === 'ssh' ? auth : undefined,
+      caFile,
+    });
+  }
+
+  /** Every fetch adds a pack; too many of them slow reading down. What nothing refers to goes after two weeks. */
+  async #repackWhenScattered(): Promise<void> {
+    const counted = await this.git(['count-objects', '-v'], this.gitDir);
+    const packs = Number(/^packs: (\d+)$/m.exec(counted)?.[1] ?? 0);
+    const loose = Number(/^count: (\d+)$/m.exec(counted)?.[1] ?? 0);
+    if (packs <= MAX_PACKS && loose <= 20_000) return;
+    await this.git(['gc', '--quiet', '--prune=2.weeks.ago'], this.gitDir);
+  }
+}
+
+const FETCH = [
+  'fetch',
+  '--no-tags',
+  '--prune',
+  '--force',
+  '--update-shallow',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--no-write-fetch-head',
+  '--progress',
+  '--end-of-options',
+] as const;
+
+/** Makes the directory a bare repository for this URL. What is broken or follows another URL is only a cache: it goes. */
+async function prepare(options: MirrorOptions): Promise<void> {
+  const { mirrorDir, url, ambient } = options;
+  const environment = gitEnvironment({ gitDir: mirrorDir, ambient });
+  const subject = `Git mirror ${mirrorDir}`;
+  const recorded = await readFile(path.join(mirrorDir, URL_FILE), 'utf8').catch(() => undefined);
+  if (recorded === url) {
+    await removeLeftovers(mirrorDir);
+    const probe = await runGit({
+      args: ['rev-parse', '--is-bare-repository'],
+      environment,
+      cwd: mirrorDir,
+      subject,
+    });
+    if (probe.ok && probe.stdout.trim() === 'true') return;
+  }
+  for (const part of ['objects', 'refs', 'info', 'HEAD', 'config', 'packed-refs', 'shallow', URL_FILE])
+    await rm(path.join(mirrorDir, part), { recursive: true, force: true });
+  const made = await runGit({
+    args: ['init', '--quiet', '--bare', '--template='],
+    environment,
+    cwd: mirrorDir,
+    subject,
+  });
+  if (!made.ok)
+    throw new TransientError(`cannot be created: ${made.stderr.trim()}`, {
+      code: 'git.mirror',
+      subject,
+      cause: made.error,
+    });
+  // Written last: its presence says that the mirror is whole.
+  await writeFile(path.join(mirrorDir, URL_FILE), url);
+}

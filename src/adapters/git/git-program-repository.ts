@@ -1,0 +1,164 @@
+import { InputError, TransientError } from '../../core/errors.ts';
+import { CatFile } from './cat-file.ts';
+import { parseCommitObject } from './commit-object.ts';
+import { gitEnvironment } from './git-environment.ts';
+import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
+import type {
+  BlobContent,
+  CommitInfo,
+  FileVersion,
+  GitRef,
+  GitRepository,
+  ReadBlobsOptions,
+  TreeChange,
+  TreeEntry,
+} from './git-repository.ts';
+import { runGit, runGitOrThrow } from './run-git.ts';
+import type { GitResult } from './run-git.ts';
+import { parseFileHistory, parseTreeDiff, parseTreeListing } from './tree-listing.ts';
+
+const MAX_COMMIT_BYTES = 1024 * 1024;
+
+export interface GitProgramOptions {
+  /** The repository itself: a bare directory or a work tree's `.git`. */
+  readonly gitDir: string;
+  /** The process's environment; only a few variables of it reach git. */
+  readonly ambient: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads a repository on disk through the git program; changes nothing in it. */
+export class GitProgramRepository implements GitRepository {
+  protected readonly gitDir: string;
+  protected readonly ambient: Readonly<Record<string, string | undefined>>;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #catFile: CatFile;
+
+  constructor(options: GitProgramOptions) {
+    this.gitDir = options.gitDir;
+    this.ambient = options.ambient;
+    this.#environment = gitEnvironment({ gitDir: options.gitDir, ambient: options.ambient });
+    this.#catFile = new CatFile(options.gitDir, this.#environment);
+  }
+
+  async resolve(ref: GitRef): Promise<string> {
+    checkGitRef(ref);
+    switch (ref.type) {
+      case 'head':
+        return (await this.#commitOf('refs/berth/head')) ?? this.#required('HEAD', 'the default branch');
+      case 'branch':
+        return this.#required(`refs/heads/${ref.name}`, formatGitRef(ref));
+      case 'tag':
+        return this.#required(`refs/tags/${ref.name}`, formatGitRef(ref));
+      case 'commit':
+        return this.#required(ref.id, formatGitRef(ref));
+      case 'semver':
+        return this.#resolveSemver(ref.range, formatGitRef(ref));
+    }
+  }
+
+  async resolveRevision(revision: string): Promise<string> {
+    if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) throw notFound(revision);
+    return (
+      (await this.#commitOf(revision)) ??
+      (await this.#commitOf(`refs/remotes/origin/${revision}`)) ??
+      this.#fail(revision)
+    );
+  }
+
+  async commit(id: string): Promise<CommitInfo> {
+    let info: CommitInfo | undefined;
+    await this.#catFile.read([id], MAX_COMMIT_BYTES, (blob) => {
+      if (blob.state === 'read') info = parseCommitObject(id, blob.bytes.toString('utf8'));
+    });
+    return info ?? this.#fail(id);
+  }
+
+  async listTree(commit: string): Promise<readonly TreeEntry[]> {
+    return parseTreeListing(await this.git(['ls-tree', '-r', '-z', '--full-tree', commit], commit));
+  }
+
+  async diffTrees(from: string, to: string): Promise<readonly TreeChange[]> {
+    const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, to];
+    return parseTreeDiff(await this.git(args, `${from}..${to}`));
+  }
+
+  async readBlobs(
+    ids: readonly string[],
+    options: ReadBlobsOptions,
+    onBlob: (blob: BlobContent) => void,
+  ): Promise<void> {
+    await this.#catFile.read(ids, options.maxBytes, onBlob);
+  }
+
+  async fileHistory(commit: string, path: string, limit: number): Promise<readonly FileVersion[]> {
+    const args = [
+      'log',
+      '--first-parent',
+      '--diff-merges=first-parent',
+      '--raw',
+      '--no-abbrev',
+      '--no-renames',
+    ];
+    const output = await this.git([...args, `-n${limit}`, '--format=%H', commit, '--', path], path);
+    return parseFileHistory(output);
+  }
+
+  async mergeBase(a: string, b: string): Promise<string | undefined> {
+    const result = await this.#run(['merge-base', a, b], `${a}..${b}`);
+    if (result.ok) return result.stdout.trim();
+    if (result.exitCode === 1) return undefined;
+    throw result.error;
+  }
+
+  async close(): Promise<void> {
+    await this.#catFile.close();
+  }
+
+  protected async git(args: readonly string[], subject: string): Promise<string> {
+    return runGitOrThrow({ args, environment: this.#environment, cwd: this.gitDir, subject });
+  }
+
+  #run(args: readonly string[], subject: string): Promise<GitResult> {
+    return runGit({ args, environment: this.#environment, cwd: this.gitDir, subject });
+  }
+
+  async #resolveSemver(range: string, subject: string): Promise<string> {
+    const tags = (
+      await this.git(['for-each-ref', '--format=%(refname:strip=2)', 'refs/tags'], subject)
+    ).split('\n');
+    const tag = selectSemverTag(tags, range);
+    return tag === undefined ? this.#fail(subject) : this.#required(`refs/tags/${tag}`, `tag ${tag}`);
+  }
+
+  async #required(revision: string, subject: string): Promise<string> {
+    return (await this.#commitOf(revision)) ?? this.#fail(subject);
+  }
+
+  async #commitOf(revision: string): Promise<string | undefined> {
+    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+    const result = await this.#run(args, revision);
+    if (result.ok) return result.stdout.trim();
+    // 1: no such revision. Anything else is git failing, which must not look like absence.
+    if (result.exitCode === 1 || result.error instanceof InputError) return undefined;
+    if (
+      result.exitCode === 128 &&
+      /unknown revision|Needed a single revision|bad revision/.test(result.stderr)
+    )
+      return undefined;
+    throw new TransientError(`git rev-parse failed: ${result.stderr.trim()}`, {
+      code: 'git.failed',
+      subject: revision,
+    });
+  }
+
+  #fail(subject: string): never {
+    throw notFound(subject);
+  }
+}
+
+function notFound(subject: string): InputError {
+  return new InputError('not found in the repository, expected an existing branch, tag or commit', {
+    code: 'git.ref-not-found',
+    subject: `Git ref ${subject}`,
+  });
+}

@@ -1,0 +1,77 @@
+import semver from 'semver';
+import { InputError } from '../../core/errors.ts';
+import type { GitRef } from './git-repository.ts';
+
+const COMMIT_ID = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/;
+/** What git check-ref-format forbids, and a leading dash, which would be read as an option. */
+const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.$|\/$|\.lock(?:\/|$)|^@$/;
+
+/** Checks a ref before git sees it. InputError `git.bad-ref`. */
+export function checkGitRef(ref: GitRef): GitRef {
+  switch (ref.type) {
+    case 'head':
+      return ref;
+    case 'branch':
+    case 'tag':
+      if (ref.name === '' || FORBIDDEN.test(ref.name) || ref.name.length > 255)
+        throw badRef(ref.name, `expected the plain name of a ${ref.type}, such as main or release/1.2`);
+      return ref;
+    case 'commit':
+      if (!COMMIT_ID.test(ref.id))
+        throw badRef(ref.id, 'expected a full commit id of 40 or 64 hexadecimal digits');
+      return ref;
+    case 'semver':
+      if (semver.validRange(ref.range) === null)
+        throw badRef(ref.range, 'expected a semantic version range such as ^1.2 or >=1.0 <2');
+      return ref;
+  }
+}
+
+function badRef(got: string, expected: string): InputError {
+  return new InputError(`got ${JSON.stringify(got)}, ${expected}`, {
+    code: 'git.bad-ref',
+    subject: 'Git ref',
+  });
+}
+
+/** Short text for messages: `branch main`. */
+export function formatGitRef(ref: GitRef): string {
+  switch (ref.type) {
+    case 'head':
+      return 'the default branch';
+    case 'branch':
+    case 'tag':
+      return `${ref.type} ${ref.name}`;
+    case 'semver':
+      return `a tag within ${ref.range}`;
+    case 'commit':
+      return `commit ${ref.id}`;
+  }
+}
+
+/** The tag with the highest version inside the range; pre-releases only when the range names one. */
+export function selectSemverTag(tags: readonly string[], range: string): string | undefined {
+  let best: { tag: string; version: semver.SemVer } | undefined;
+  for (const tag of tags) {
+    const version = semver.parse(tag.startsWith('v') ? tag.slice(1) : tag);
+    if (version === null || !semver.satisfies(version, range)) continue;
+    if (best === undefined || version.compare(best.version) > 0) best = { tag, version };
+  }
+  return best?.tag;
+}
+
+/** What to ask the remote for, and under which names it is kept here. */
+export function refspecsOf(ref: GitRef): string[] {
+  switch (ref.type) {
+    case 'head':
+      return ['+HEAD:refs/berth/head'];
+    case 'branch':
+      return [`+refs/heads/${ref.name}:refs/heads/${ref.name}`];
+    case 'tag':
+      return [`+refs/tags/${ref.name}:refs/tags/${ref.name}`];
+    case 'semver':
+      return ['+refs/tags/*:refs/tags/*'];
+    case 'commit':
+      return [`+${ref.id}:refs/berth/pinned/${ref.id}`];
+  }
+}

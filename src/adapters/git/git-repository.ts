@@ -1,0 +1,93 @@
+/** What a source follows. `head` is the remote's default branch. */
+export type GitRef =
+  | { readonly type: 'head' }
+  | { readonly type: 'branch'; readonly name: string }
+  | { readonly type: 'tag'; readonly name: string }
+  /** The highest tag inside an npm-style range, a leading `v` in tag names allowed. */
+  | { readonly type: 'semver'; readonly range: string }
+  | { readonly type: 'commit'; readonly id: string };
+
+export interface GitPerson {
+  readonly name: string;
+  readonly email: string;
+  /** Milliseconds since the epoch. */
+  readonly timeMs: number;
+}
+
+export interface CommitInfo {
+  /** Full hexadecimal id. */
+  readonly id: string;
+  readonly parents: readonly string[];
+  readonly author: GitPerson;
+  readonly committer: GitPerson;
+  /** First line of the message. */
+  readonly subject: string;
+  readonly signed: boolean;
+}
+
+/** One leaf of a commit's tree: a file, a symlink (120000) or a submodule (160000). */
+export interface TreeEntry {
+  /** Slash-separated; a name that is not UTF-8 shows U+FFFD. */
+  readonly path: string;
+  readonly mode: string;
+  readonly id: string;
+}
+
+/** `entry` is absent when the path is gone. */
+export interface TreeChange {
+  readonly path: string;
+  readonly entry: TreeEntry | undefined;
+}
+
+/** A version of a file: the commit that brought it, and its blob. */
+export interface FileVersion {
+  readonly commit: string;
+  readonly id: string;
+}
+
+/** What became of one blob that was asked for. */
+export type BlobContent =
+  | { readonly id: string; readonly state: 'read'; readonly bytes: Buffer }
+  | { readonly id: string; readonly state: 'too-large'; readonly sizeBytes: number }
+  | { readonly id: string; readonly state: 'missing' };
+
+export interface ReadBlobsOptions {
+  /** Larger blobs are skipped without being held in memory. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Commits, trees and blobs of one repository; never a work tree. Two implementations obey one contract suite: the git
+ * program (git-program-repository.ts) and isomorphic-git (in-process-repository.ts).
+ */
+export interface GitRepository {
+  /** The commit a ref stands for, without the network. InputError `git.ref-not-found`. */
+  resolve(ref: GitRef): Promise<string>;
+  /** Any revision text a user may type (branch, tag, remote branch, id, `main~2`). InputError `git.ref-not-found`. */
+  resolveRevision(revision: string): Promise<string>;
+  commit(id: string): Promise<CommitInfo>;
+  /** All leaves of a commit's tree in path order. */
+  listTree(commit: string): Promise<readonly TreeEntry[]>;
+  /** What differs between two commits' trees, renames as a removal and an addition. */
+  diffTrees(from: string, to: string): Promise<readonly TreeChange[]>;
+  /** Calls back once per id, in the order of `ids`. */
+  readBlobs(
+    ids: readonly string[],
+    options: ReadBlobsOptions,
+    onBlob: (blob: BlobContent) => void,
+  ): Promise<void>;
+  /** The latest versions of one file along the first parents, newest first, deletions left out. */
+  fileHistory(commit: string, path: string, limit: number): Promise<readonly FileVersion[]>;
+  /** Best common ancestor; undefined for unrelated histories. */
+  mergeBase(a: string, b: string): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+/** A repository that follows a remote. */
+export interface GitMirror extends GitRepository {
+  /**
+   * Brings what `ref` needs from the remote and answers the commit it stands for. InputError when the remote says no
+   * (credentials, host key, no such ref), TransientError when it could not be asked.
+   */
+  fetch(ref: GitRef, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
+}

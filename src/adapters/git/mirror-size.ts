@@ -1,0 +1,34 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+const CHECK_EVERY_MS = 1_000;
+
+/** Calls `tooLarge` once when the directory grows beyond `maxBytes`; the returned function ends the watch. */
+export function watchSize(directory: string, maxBytes: number, tooLarge: () => void): () => void {
+  let checking = false;
+  const timer = setInterval(() => {
+    if (checking) return;
+    checking = true;
+    directoryBytes(directory)
+      .then((bytes) => {
+        if (bytes > maxBytes) tooLarge();
+      })
+      .catch(() => undefined) // a file that vanished in between: the next check will do
+      .finally(() => {
+        checking = false;
+      });
+  }, CHECK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Bytes of the packs, half-written ones included: fetches keep packs (fetch.unpackLimit 1), so nothing else grows. */
+export async function directoryBytes(gitDir: string): Promise<number> {
+  const packs = path.join(gitDir, 'objects', 'pack');
+  let bytes = 0;
+  for (const name of await readdir(packs).catch((): string[] => [])) {
+    const info = await stat(path.join(packs, name)).catch(() => undefined);
+    bytes += info?.size ?? 0;
+  }
+  return bytes;
+}

@@ -1,0 +1,87 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError } from '../../core/errors.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { TreeEntry } from '../../adapters/git/git-repository.ts';
+import { assembleObjects } from './assemble-fleet.ts';
+import type { FileReading } from './assemble-fleet.ts';
+import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import { manifestSelector, selectManifests } from './manifest-selection.ts';
+import { hasErrors, readContent, tooLarge } from './read-content.ts';
+
+export interface FolderOptions {
+  /** Globs relative to the folder. */
+  readonly paths?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads the manifests of a folder (or of one file) as they lie on disk, without Git. Locations name files relative to the
+ * current directory when they are below it. InputError `source.not-found` when there is nothing at `root`.
+ */
+export async function readFleetFolder(root: string, options: FolderOptions = {}): Promise<Fleet> {
+  const info = await stat(root).catch((cause: unknown) => {
+    throw new InputError('cannot be read, expected a folder or file', {
+      code: 'source.not-found',
+      subject: root,
+      cause,
+    });
+  });
+  const single = info.isFile();
+  const folder = single ? path.dirname(root) : root;
+  const entries = single ? [{ path: path.basename(root), mode: '100644', id: '' }] : await listFolder(folder);
+  const selector = single ? { covers: () => true } : manifestSelector(options.paths ?? []);
+  const shown = (file: string): string => shownPath(folder, file);
+  const { files, problems: refusals } = selectManifests(entries, selector);
+  const problems: Problem[] = refusals.map((problem) => withShownFile(problem, shown));
+  const readings: FileReading[] = [];
+  for (const file of files) {
+    options.signal?.throwIfAborted();
+    readings.push({ parsed: await readOne(path.join(folder, file.path), shown(file.path)) });
+  }
+  const assembled = assembleObjects(readings);
+  return {
+    objects: assembled.objects,
+    problems: [...problems, ...assembled.problems],
+    files: files.length,
+    complete:
+      !problems.some(({ severity }) => severity === 'error') &&
+      !readings.some(({ parsed }) => hasErrors(parsed)),
+    textOf: (file) => readFile(path.resolve(file), 'utf8').catch(() => undefined),
+  };
+}
+
+async function readOne(file: string, shown: string) {
+  const { size } = await stat(file);
+  const { maxFileBytes } = DEFAULT_MANIFEST_LIMITS;
+  return size > maxFileBytes ? tooLarge(shown, size, maxFileBytes) : readContent(shown, await readFile(file));
+}
+
+/** All leaves below a folder in path order; links are listed, never followed. `.git` is left out. */
+async function listFolder(folder: string): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = [];
+  const walk = async (below: string): Promise<void> => {
+    const names = await readdir(path.join(folder, below), { withFileTypes: true });
+    for (const entry of names) {
+      const place = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (entry.name !== '.git' && entry.name !== 'node_modules') await walk(place);
+      } else if (entry.isSymbolicLink()) entries.push({ path: place, mode: '120000', id: '' });
+      else if (entry.isFile()) entries.push({ path: place, mode: '100644', id: '' });
+    }
+  };
+  await walk('');
+  return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function shownPath(folder: string, file: string): string {
+  const full = path.join(folder, file);
+  const relative = path.relative(process.cwd(), path.resolve(full));
+  return relative.startsWith('..') ? full : relative;
+}
+
+function withShownFile(problem: Problem, shown: (file: string) => string): Problem {
+  if (problem.location === undefined) return problem;
+  return { ...problem, location: { ...problem.location, file: shown(problem.location.file) } };
+}
