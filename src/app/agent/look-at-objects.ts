@@ -7,6 +7,7 @@ import type {
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { evaluateConditionRules } from '../../core/work/condition-rules.ts';
 import { aggregateErrorTexts, readFeedback } from '../../core/work/feedback.ts';
+import { RESERVED_CONDITIONS } from '../../core/work/validate-work.ts';
 import { resolveManifestConfig } from '../../core/work/manifest-config.ts';
 import type { Observation } from '../../core/work/observed-status.ts';
 import type { AgentSettings } from './agent-options.ts';
@@ -50,9 +51,6 @@ async function lookAt(
     rules: rules.length === 0 ? [] : evaluateConditionRules(object, rules),
   };
 }
-
-/** Conditions that only the agent itself may set: a rule of that name would fight with it. */
-const RESERVED_CONDITIONS = new Set(['Applied', 'Available', 'StatusFeedbackSynced', 'Deleting']);
 
 function feedbackOf(
   object: KubeObject,

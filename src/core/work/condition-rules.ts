@@ -1,133 +1,133 @@
 import { type CelBudget, evaluateWithin, newCelBudget } from '../cel/cel-budget.ts';
-import { type CelProblem, celProblemText } from '../cel/cel-problem.ts';
-import { celTypeName, type CelValue } from '../cel/cel-value.ts';
+import { celProblemText } from '../cel/cel-problem.ts';
+import { celTypeName } from '../cel/cel-value.ts';
 import type { CelCompilation } from '../cel/compile-cel.ts';
 import { compileConditionMessage, compileConditionRule } from '../cel/condition-cel.ts';
 import type { ConditionRule } from '../model/manifest-work.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import type { PlannedCondition } from './observed-status.ts';
-
-/** Rules as Berth evaluates them: well-known ones are CEL too. */
-interface CelRule {
-  readonly condition: string;
-  readonly expressions: readonly string[];
-  readonly message: string;
-  readonly messageExpression: string;
-}
-
-const WELL_KNOWN: Readonly<Record<string, CelRule>> = {
-  'batch/v1 Job Complete': {
-    condition: 'Complete',
-    expressions: [
-      `has(object.status) && hasConditions(object.status) && object.status.conditions.exists(c,
-        (c.type == 'Complete' || c.type == 'Failed') && c.status == 'True')`,
-    ],
-    message: '',
-    messageExpression: `result ? 'Job is finished' : 'Job is not finished'`,
-  },
-  'v1 Pod Complete': {
-    condition: 'Complete',
-    expressions: [`has(object.status.phase) && object.status.phase in ['Succeeded', 'Failed']`],
-    message: '',
-    messageExpression: `'Pod is in phase ' + (has(object.status.phase) ? object.status.phase : '')`,
-  },
-};
+import type { Condition, KubeObject } from '../model/object-meta.ts';
+import { RESERVED_CONDITIONS } from './validate-work.ts';
+import { wellKnownCondition } from './well-known-conditions.ts';
 
 /**
- * The conditions that rules give for an object as it lives, one per rule; a well-known rule for a kind that has none gives
- * nothing. All rules of one object share a budget, so that no work can keep the agent busy.
+ * Evaluates the condition rules of one manifest on the object that is on the cluster: a condition for each rule, without
+ * generation and time. A rule with the name of a condition of the agent's own is left out (upstream lets the two fight);
+ * `validateWorkSpec` warns of it. All rules of one pass share a cost budget.
  */
 export function evaluateConditionRules(
   object: KubeObject,
   rules: readonly ConditionRule[],
-): readonly PlannedCondition[] {
+): readonly Condition[] {
   const budget = newCelBudget();
-  return rules.flatMap((rule) => evaluateRule(object, rule, budget) ?? []);
+  return rules
+    .filter((rule) => !RESERVED_CONDITIONS.has(rule.condition))
+    .flatMap((rule) => evaluateRule(object, rule, budget) ?? []);
 }
 
-function evaluateRule(
-  object: KubeObject,
-  rule: ConditionRule,
-  budget: CelBudget,
-): PlannedCondition | undefined {
-  const { condition: type } = rule;
+function evaluateRule(object: KubeObject, rule: ConditionRule, budget: CelBudget): Condition | undefined {
   switch (rule.type) {
+    case 'CEL':
+      return evaluateCel(object, rule, budget);
     case 'WellKnownConditions': {
-      const key = `${object.apiVersion} ${object.kind} ${type}`;
-      const known = Object.hasOwn(WELL_KNOWN, key) ? WELL_KNOWN[key] : undefined;
+      const known = wellKnownCondition(object, rule.condition);
       if (known === undefined) return undefined;
-      const messageExpression = nonEmpty(rule.messageExpression) ?? known.messageExpression;
-      return evaluate(object, { ...known, messageExpression, message: rule.message ?? '' }, budget);
-    }
-    case 'CEL': {
-      const { celExpressions: expressions = [], message = '', messageExpression = '' } = rule;
-      return evaluate(object, { condition: type, expressions, message, messageExpression }, budget);
+      // The built-in text is an expression upstream: only another expression replaces it, a plain message does not.
+      const message =
+        messageOf(object, { messageExpression: rule.messageExpression }, known.result, budget) ??
+        known.message;
+      return evaluated(rule, known.result, message);
     }
     default:
-      // The CRD names the two types; an older or newer server may let others through.
       return {
-        type,
+        type: rule.condition,
         status: 'Unknown',
         reason: 'ConditionRuleInvalid',
-        message: `unrecognized condition rule type ${String(rule.type satisfies never)}`,
+        message: `unrecognized condition rule type ${String(rule.type)}`,
       };
   }
 }
 
-function evaluate(object: KubeObject, rule: CelRule, budget: CelBudget): PlannedCondition {
-  const type = rule.condition;
-  const failed = (message: string): PlannedCondition => ({
-    type,
-    status: 'False',
-    reason: 'ConditionRuleExpressionError',
-    message,
-  });
-  let result = true;
-  for (const expression of rule.expressions) {
-    const compiled = compileConditionRule(expression);
-    if (!compiled.ok) return failed(problemText(compiled.problem));
-    const outcome = evaluateWithin(budget, compiled.program, { object });
-    if (!outcome.ok) return failed(outcome.message);
+/** All expressions must hold; the first that does not ends the evaluation. None at all hold. */
+function evaluateCel(object: KubeObject, rule: ConditionRule, budget: CelBudget): Condition {
+  const compiled = (rule.celExpressions ?? []).map((expression) => RULES.get(expression));
+  const broken = compiled.find((compilation) => !compilation.ok);
+  if (broken?.ok === false) return failed(rule, problemText(broken));
+  for (const compilation of compiled) {
+    if (!compilation.ok) continue;
+    const outcome = evaluateWithin(budget, compilation.program, { object });
+    if (!outcome.ok) return failed(rule, outcome.message);
     if (typeof outcome.value !== 'boolean')
-      return failed(`expected bool result, got ${goTypeOf(outcome.value)}`);
-    result = outcome.value;
-    if (!result) break;
+      return failed(rule, `expected bool result, got ${goType(celTypeName(outcome.value))}`);
+    if (!outcome.value) return evaluated(rule, false, describe(object, rule, false, budget));
   }
+  return evaluated(rule, true, describe(object, rule, true, budget));
+}
+
+function describe(object: KubeObject, rule: ConditionRule, result: boolean, budget: CelBudget): string {
+  return (
+    messageOf(object, rule, result, budget) ??
+    (result ? `Manifest is ${rule.condition}` : `Manifest is not ${rule.condition}`)
+  );
+}
+
+/** What a rule says about its result; undefined when it says nothing. A message that fails is told as the message. */
+function messageOf(
+  object: KubeObject,
+  rule: Pick<ConditionRule, 'message' | 'messageExpression'>,
+  result: boolean,
+  budget: CelBudget,
+): string | undefined {
+  const fallback = rule.message === '' ? undefined : rule.message;
+  if (rule.messageExpression === undefined || rule.messageExpression === '') return fallback;
+  const compilation = MESSAGES.get(rule.messageExpression);
+  if (!compilation.ok) return problemText(compilation).split('\n')[0];
+  const outcome = evaluateWithin(budget, compilation.program, { object, result });
+  if (!outcome.ok) return outcome.message;
+  if (typeof outcome.value !== 'string')
+    return `expected message expression to have a string result, got ${goType(celTypeName(outcome.value))}`;
+  return outcome.value === '' ? fallback : outcome.value;
+}
+
+function evaluated(rule: ConditionRule, result: boolean, message: string): Condition {
   return {
-    type,
+    type: rule.condition,
     status: result ? 'True' : 'False',
     reason: 'ConditionRuleEvaluated',
-    message: messageOf(object, rule, result, budget),
+    message,
   };
 }
 
-function messageOf(object: KubeObject, rule: CelRule, result: boolean, budget: CelBudget): string {
-  const fallback = nonEmpty(rule.message) ?? `Manifest is ${result ? '' : 'not '}${rule.condition}`;
-  if (rule.messageExpression === '') return fallback;
-  const compiled: CelCompilation = compileConditionMessage(rule.messageExpression);
-  if (!compiled.ok) return problemText(compiled.problem).split('\n', 1)[0] ?? '';
-  const outcome = evaluateWithin(budget, compiled.program, { object, result });
-  if (!outcome.ok) return outcome.message;
-  if (typeof outcome.value !== 'string')
-    return `expected message expression to have a string result, got ${goTypeOf(outcome.value)}`;
-  return nonEmpty(outcome.value) ?? fallback;
+function failed(rule: ConditionRule, message: string): Condition {
+  return { type: rule.condition, status: 'False', reason: 'ConditionRuleExpressionError', message };
 }
 
-function nonEmpty(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
+function problemText(compilation: Extract<CelCompilation, { ok: false }>): string {
+  return celProblemText(compilation.problem).replace(/^compilation failed: /, '');
 }
 
-const HEADING = 'compilation failed: ';
-
-function problemText(problem: CelProblem): string {
-  const text = celProblemText(problem);
-  return text.startsWith(HEADING) ? text.slice(HEADING.length) : text;
+/** Type names on the wire are those of Go's values. */
+function goType(name: string): string {
+  return name === 'int' || name === 'uint' ? `${name}64` : name === 'double' ? 'float64' : name;
 }
 
-/** The names of Go, as OCM's agent writes them into messages. */
-function goTypeOf(value: CelValue): string {
-  const name = celTypeName(value);
-  return GO_TYPES[name] ?? name;
+/** The same few expressions are evaluated on every poll of every work: they are compiled once. */
+class CompileCache {
+  readonly #compiled = new Map<string, CelCompilation>();
+  readonly #compile: (expression: string) => CelCompilation;
+
+  constructor(compile: (expression: string) => CelCompilation) {
+    this.#compile = compile;
+  }
+
+  get(expression: string): CelCompilation {
+    const known = this.#compiled.get(expression);
+    if (known !== undefined) return known;
+    if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear();
+    const compilation = this.#compile(expression);
+    this.#compiled.set(expression, compilation);
+    return compilation;
+  }
 }
 
-const GO_TYPES: Readonly<Record<string, string>> = { int: 'int64', uint: 'uint64', double: 'float64' };
+const MAX_COMPILED = 1_000;
+const RULES = new CompileCache(compileConditionRule);
+const MESSAGES = new CompileCache(compileConditionMessage);
