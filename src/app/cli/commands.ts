@@ -1,5 +1,6 @@
+import { agentCommand } from './commands/agent.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './cli-command.ts';
 
 /** Every `berth` command, in the order of `berth --help`. */
-export const COMMANDS: readonly CliCommand[] = [versionCommand];
+export const COMMANDS: readonly CliCommand[] = [agentCommand, versionCommand];
