@@ -1,6 +1,12 @@
 import { agentCommand } from './commands/agent.ts';
+import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './cli-command.ts';
 
 /** Every `berth` command, in the order of `berth --help`. */
-export const COMMANDS: readonly CliCommand[] = [agentCommand, versionCommand];
+export const COMMANDS: readonly CliCommand[] = [
+  // One per line, so that branches which each add a command merge.
+  agentCommand,
+  validateCommand,
+  versionCommand,
+];
