@@ -42,12 +42,13 @@ export async function readFleetFolder(root: string, options: FolderOptions = {})
     options.signal?.throwIfAborted();
     readings.push({ parsed: await readOne(path.join(folder, file.path), shown(file.path)) });
   }
-  const assembled = assembleObjects(readings);
+  const assembled = assembleObjects(readings, single ? undefined : shown('x').slice(0, -1));
   return {
     objects: assembled.objects,
     problems: [...problems, ...assembled.problems],
     files: files.length,
     complete:
+      assembled.complete &&
       !problems.some(({ severity }) => severity === 'error') &&
       !readings.some(({ parsed }) => hasErrors(parsed)),
     textOf: (file) => readFile(path.resolve(options.cwd ?? '', file), 'utf8').catch(() => undefined),
