@@ -119,8 +119,7 @@ export class FleetReader {
           : { parsed: reading.parsed, commit: info.id },
       );
     }
-    const { objects, problems, complete: filled } = assembleObjects(inOrder, '');
-    complete &&= filled;
+    const { objects, problems } = assembleObjects(inOrder);
     const fleet: Fleet = {
       commit: info,
       objects: complete || !this.#keepLastGood ? objects : this.#withVanished(objects),

@@ -125,12 +125,7 @@ export class ReplicaSetWorld {
   }
 
   status(): Record<string, string> {
-    const { conditions } = replicaSetStatus(
-      this.replicaSet,
-      this.plan(),
-      NOW,
-      this.paused ? 'paused' : 'none',
-    );
+    const { conditions } = replicaSetStatus(this.replicaSet, this.plan(), NOW, this.paused);
     return Object.fromEntries((conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]));
   }
 

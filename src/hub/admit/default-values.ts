@@ -1,0 +1,58 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { deepClone, isObject, setOwn } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
+
+/**
+ * Fills in defaults and drops nulls that the schema does not allow. A null with a default becomes the default.
+ * Returns the value itself when nothing changes. Source of the rule: defaulting of structural schemas.
+ */
+export function applyDefaults(schema: Schema, value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return schema.items === undefined ? value : defaultList(schema.items, value);
+  return isObject(value) ? defaultObject(schema, value) : value;
+}
+
+function defaultList(items: Schema, list: JsonValue[]): JsonValue[] {
+  let changed = false;
+  const result = list.map((item) => {
+    const base =
+      item === null && items.nullable !== true && items.default !== undefined ? items.default : item;
+    const filled = applyDefaults(items, base === item ? item : deepClone(base));
+    changed ||= filled !== item;
+    return filled;
+  });
+  return changed ? result : list;
+}
+
+function defaultObject(schema: Schema, object: JsonObject): JsonObject {
+  let copy: JsonObject | undefined;
+  const set = (key: string, value: JsonValue): void => {
+    copy ??= { ...object };
+    setOwn(copy, key, value);
+  };
+  for (const key of Object.keys(object)) {
+    const value = object[key] as JsonValue;
+    const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
+    if (known === undefined) continue;
+    if (value === null && !acceptsNull(known)) {
+      if (known.default === undefined) {
+        copy ??= { ...object };
+        delete copy[key];
+      } else set(key, applyDefaults(known, deepClone(known.default)));
+      continue;
+    }
+    const filled = applyDefaults(known, value);
+    if (filled !== value) set(key, filled);
+  }
+  for (const [key, known] of schema.properties ?? []) {
+    if (known.default === undefined || Object.hasOwn(object, key)) continue;
+    set(key, applyDefaults(known, deepClone(known.default)));
+  }
+  return copy ?? object;
+}
+
+function acceptsNull(schema: Schema): boolean {
+  return (
+    schema.nullable === true ||
+    (schema.type === '' && schema.intOrString !== true && schema.preserveUnknown === true)
+  );
+}

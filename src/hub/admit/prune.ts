@@ -1,0 +1,66 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { isObject, setOwn } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
+import type { FieldPath } from './field-path.ts';
+import { child, pathText } from './field-path.ts';
+
+/** Fields of every object, which stand in an embedded resource even when its schema does not name them. */
+const OBJECT_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
+
+/**
+ * Removes what the schema does not know. Returns the value itself when there is nothing to remove.
+ * @param unknown collects the places, e.g. `spec.containers[0].foo`
+ */
+export function prune(schema: Schema, value: JsonValue, unknown: string[], path?: FieldPath): JsonValue {
+  if (Array.isArray(value))
+    return schema.items === undefined ? value : pruneList(schema.items, value, unknown, path);
+  return isObject(value) ? pruneObject(schema, value, unknown, path) : value;
+}
+
+function pruneList(
+  items: Schema,
+  list: JsonValue[],
+  unknown: string[],
+  path: FieldPath | undefined,
+): JsonValue[] {
+  let changed = false;
+  const result = list.map((item, index) => {
+    const kept = prune(items, item, unknown, child(path, index));
+    changed ||= kept !== item;
+    return kept;
+  });
+  return changed ? result : list;
+}
+
+function pruneObject(
+  schema: Schema,
+  object: JsonObject,
+  unknown: string[],
+  path: FieldPath | undefined,
+): JsonObject {
+  if (schema.type !== 'object' && schema.type !== '') return object;
+  let changed = false;
+  const result: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    const value = object[key] as JsonValue;
+    const known = childSchema(schema, key);
+    if (known === undefined) {
+      unknown.push(pathText(child(path, key)));
+      changed = true;
+      continue;
+    }
+    const kept = known === 'anything' ? value : prune(known, value, unknown, child(path, key));
+    changed ||= kept !== value;
+    setOwn(result, key, kept);
+  }
+  return changed ? result : object;
+}
+
+/** The schema of a key; `anything` where nothing is pruned; undefined for an unknown key. */
+function childSchema(schema: Schema, key: string): Schema | 'anything' | undefined {
+  const declared = schema.properties?.get(key);
+  if (declared !== undefined) return declared;
+  if (schema.additional !== undefined) return schema.additional === true ? 'anything' : schema.additional;
+  if (schema.preserveUnknown === true) return 'anything';
+  return schema.embeddedResource === true && OBJECT_FIELDS.has(key) ? 'anything' : undefined;
+}

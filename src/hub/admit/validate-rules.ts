@@ -1,0 +1,148 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject } from '../json/json-value.ts';
+import type { Schema, ValidationRule } from '../scheme/schema.ts';
+import type { CelBudget } from '../../core/cel/cel-budget.ts';
+import { evaluateWithin, newCelBudget } from '../../core/cel/cel-budget.ts';
+import type { CelCompilation } from '../../core/cel/compile-cel.ts';
+import { compileValidation } from '../../core/cel/validation-cel.ts';
+import { itemElement } from '../apply/field-shape.ts';
+import type { FieldProblem } from '../status/status-errors.ts';
+import type { FieldPath } from './field-path.ts';
+import { child, pathText } from './field-path.ts';
+import { forbiddenField, invalidValue, required } from './field-problems.ts';
+import { typeName } from './validate-value.ts';
+
+const compilations = new Map<string, CelCompilation>();
+const CACHE_LIMIT = 2000;
+
+function compiledOnce(expression: string): CelCompilation {
+  const known = compilations.get(expression);
+  if (known !== undefined) return known;
+  if (compilations.size >= CACHE_LIMIT) compilations.clear();
+  const compilation = compileValidation(expression);
+  compilations.set(expression, compilation);
+  return compilation;
+}
+
+interface Place {
+  readonly schema: Schema;
+  readonly value: JsonValue;
+  /** The value before an update, found by field name or item key; undefined on create and where there is none. */
+  readonly old: JsonValue | undefined;
+  readonly path: FieldPath | undefined;
+}
+
+interface Run {
+  readonly problems: FieldProblem[];
+  readonly budget: CelBudget;
+}
+
+/** Checks `x-kubernetes-validations` everywhere in a value that already fits its schema. */
+export function validateRules(
+  schema: Schema,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): readonly FieldProblem[] {
+  const run: Run = { problems: [], budget: newCelBudget() };
+  visit({ schema, value: object, old, path: undefined }, run);
+  return run.problems;
+}
+
+function visit(place: Place, run: Run): void {
+  const { schema, value, old, path } = place;
+  if (value === null) return;
+  for (const rule of schema.rules ?? []) checkRule(rule, place, run);
+  if (Array.isArray(value)) {
+    const items = schema.items;
+    if (items === undefined) return;
+    const before = Array.isArray(old) && schema.listType === 'map' ? old : [];
+    for (const [index, item] of value.entries()) {
+      const element = schema.listType === 'map' ? itemElement(schema, item) : undefined;
+      const match =
+        element === undefined ? undefined : before.find((one) => itemElement(schema, one) === element);
+      visit({ schema: items, value: item, old: match, path: child(path, index) }, run);
+    }
+  } else if (isObject(value)) {
+    for (const key of Object.keys(value)) {
+      const known =
+        schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
+      if (known === undefined) continue;
+      const before = isObject(old) ? getOwn(old, key) : undefined;
+      visit({ schema: known, value: value[key] as JsonValue, old: before, path: child(path, key) }, run);
+    }
+  }
+}
+
+function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run): void {
+  const compiled = compiledOnce(rule.rule);
+  const where = reportPath(rule, place.path);
+  if (!compiled.ok) {
+    problems.push(
+      invalidValue(where, typeName(place.value), `rule compile error: ${compiled.problem.message}`),
+    );
+    return;
+  }
+  const transition = compiled.program.usedVariables.has('oldSelf');
+  if (transition && place.old === undefined && rule.optionalOldSelf !== true) return;
+  const variables = { self: place.value, ...(place.old === undefined ? {} : { oldSelf: place.old }) };
+  const outcome = evaluateWithin(budget, compiled.program, variables);
+  if (!outcome.ok) {
+    problems.push(
+      invalidValue(
+        where,
+        typeName(place.value),
+        `${outcome.message} evaluating rule: ${rule.message ?? rule.rule}`,
+      ),
+    );
+  } else if (outcome.value !== true) problems.push(failure(rule, where, { place, budget }));
+}
+
+function reportPath(rule: ValidationRule, path: FieldPath | undefined): string {
+  const base = pathText(path);
+  const below = (rule.fieldPath ?? '').replace(/^\./, '');
+  if (below === '') return base === '' ? '<nil>' : base;
+  return base === '' ? below : below.startsWith('[') ? base + below : `${base}.${below}`;
+}
+
+function failure(
+  rule: ValidationRule,
+  where: string,
+  { place, budget }: { readonly place: Place; readonly budget: CelBudget },
+): FieldProblem {
+  const message = messageOf(rule, place, budget);
+  switch (rule.reason) {
+    case 'FieldValueForbidden':
+      return forbiddenField(where, message);
+    case 'FieldValueRequired':
+      return required(where, message);
+    case 'FieldValueDuplicate':
+      return {
+        field: where,
+        reason: 'FieldValueDuplicate',
+        message: `Duplicate value: ${shownValue(place.value)}`,
+      };
+    default:
+      return {
+        field: where,
+        reason: 'FieldValueInvalid',
+        message: `Invalid value: ${shownValue(place.value)}: ${message}`,
+      };
+  }
+}
+
+/** Rules print objects and lists as their type only. */
+function shownValue(value: JsonValue): string {
+  return typeof value === 'object' ? JSON.stringify(typeName(value)) : JSON.stringify(value);
+}
+
+function messageOf(rule: ValidationRule, place: Place, budget: CelBudget): string {
+  const fallback = (rule.message ?? '').trim() || `failed rule: ${rule.rule.trim()}`;
+  if (rule.messageExpression === undefined) return fallback;
+  const compiled = compiledOnce(rule.messageExpression);
+  if (!compiled.ok) return fallback;
+  const variables = { self: place.value, ...(place.old === undefined ? {} : { oldSelf: place.old }) };
+  const outcome = evaluateWithin(budget, compiled.program, variables);
+  return outcome.ok && typeof outcome.value === 'string' && outcome.value.trim() !== ''
+    ? outcome.value
+    : fallback;
+}

@@ -1,0 +1,160 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { isObject, setOwn } from '../json/json-value.ts';
+
+/*
+ * A set of fields of one object, as a trie in the notation of FieldsV1: `f:NAME` a field, `v:JSON` an item of a set, `k:JSON` an item of
+ * a keyed list. A node may be a member itself (`.` in FieldsV1, or an empty object) and may have children.
+ * Sets are values: every function returns a new one and may share parts of its arguments.
+ */
+export interface FieldSet {
+  readonly members: ReadonlySet<string>;
+  readonly children: ReadonlyMap<string, FieldSet>;
+}
+
+export const EMPTY_SET: FieldSet = { members: new Set(), children: new Map() };
+
+/** A set under construction. */
+export class FieldSetBuilder implements FieldSet {
+  readonly members = new Set<string>();
+  readonly children = new Map<string, FieldSetBuilder>();
+
+  /** The node below `element`, made when needed. Drop empty ones with `prunedOfEmpty`. */
+  at(element: string): FieldSetBuilder {
+    let node = this.children.get(element);
+    if (node === undefined) {
+      node = new FieldSetBuilder();
+      this.children.set(element, node);
+    }
+    return node;
+  }
+}
+
+export function isEmptySet(set: FieldSet): boolean {
+  return set.members.size === 0 && [...set.children.values()].every(isEmptySet);
+}
+
+function make(members: ReadonlySet<string>, children: Map<string, FieldSet>): FieldSet {
+  for (const [key, node] of children)
+    if (node.members.size === 0 && node.children.size === 0) children.delete(key);
+  return { members, children };
+}
+
+/** The same set without nodes that hold nothing. */
+export function prunedOfEmpty(set: FieldSet): FieldSet {
+  const children = new Map<string, FieldSet>();
+  for (const [key, node] of set.children) children.set(key, prunedOfEmpty(node));
+  return make(set.members, children);
+}
+
+export function union(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right || right === EMPTY_SET) return left;
+  if (left === EMPTY_SET) return right;
+  const children = new Map(left.children);
+  for (const [key, node] of right.children) {
+    const own = children.get(key);
+    children.set(key, own === undefined ? node : union(own, node));
+  }
+  return make(new Set([...left.members, ...right.members]), children);
+}
+
+/** Members of `left` that are not members of `right`; children are compared one by one. */
+export function difference(left: FieldSet, right: FieldSet): FieldSet {
+  const children = new Map<string, FieldSet>();
+  for (const [key, node] of left.children) {
+    const other = right.children.get(key);
+    children.set(key, other === undefined ? node : difference(node, other));
+  }
+  return make(new Set([...left.members].filter((key) => !right.members.has(key))), children);
+}
+
+/** Like `difference`, but a member of `right` takes everything below it along. */
+export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
+  const children = new Map<string, FieldSet>();
+  for (const [key, node] of left.children) {
+    if (right.members.has(key)) continue;
+    const other = right.children.get(key);
+    children.set(key, other === undefined ? node : recursiveDifference(node, other));
+  }
+  return make(new Set([...left.members].filter((key) => !right.members.has(key))), children);
+}
+
+export function intersection(left: FieldSet, right: FieldSet): FieldSet {
+  const children = new Map<string, FieldSet>();
+  for (const [key, node] of left.children) {
+    const other = right.children.get(key);
+    if (other !== undefined) children.set(key, intersection(node, other));
+  }
+  return make(new Set([...left.members].filter((key) => right.members.has(key))), children);
+}
+
+export function equalSets(left: FieldSet, right: FieldSet): boolean {
+  if (left === right) return true;
+  if (left.members.size !== right.members.size || left.children.size !== right.children.size) return false;
+  for (const key of left.members) if (!right.members.has(key)) return false;
+  for (const [key, node] of left.children) {
+    const other = right.children.get(key);
+    if (other === undefined || !equalSets(node, other)) return false;
+  }
+  return true;
+}
+
+/** Reads FieldsV1; anything that is no such notation reads as nothing. */
+export function fieldSetFromJson(json: unknown): FieldSet {
+  if (!isObject(json)) return EMPTY_SET;
+  const members = new Set<string>();
+  const children = new Map<string, FieldSet>();
+  for (const key of Object.keys(json)) {
+    const value = json[key];
+    if (key === '.' || !isObject(value)) continue;
+    const below = Object.keys(value);
+    if (below.length === 0 || Object.hasOwn(value, '.')) members.add(key);
+    if (below.some((one) => one !== '.')) children.set(key, fieldSetFromJson(value));
+  }
+  return { members, children };
+}
+
+/** Writes FieldsV1 with sorted keys. */
+export function fieldSetToJson(set: FieldSet): JsonObject {
+  const json: JsonObject = {};
+  for (const key of [...new Set([...set.members, ...set.children.keys()])].sort()) {
+    const node = set.children.get(key);
+    const below = node === undefined ? {} : fieldSetToJson(node);
+    const both = set.members.has(key) && Object.keys(below).length > 0;
+    setOwn(json, key, both ? { '.': {}, ...below } : below);
+  }
+  return json;
+}
+
+/** Every member as a printed path, `.spec.ports[port=80,protocol="TCP"].name`; a node's members before its children. */
+export function memberPaths(set: FieldSet, prefix = ''): readonly string[] {
+  const own = [...set.members].sort().map((element) => prefix + elementText(element));
+  const keys = [...set.children.keys()].sort();
+  return [
+    ...own,
+    ...keys.flatMap((key) => memberPaths(set.children.get(key) as FieldSet, prefix + elementText(key))),
+  ];
+}
+
+/** One path element as people read it. */
+export function elementText(element: string): string {
+  const rest = element.slice(2);
+  if (element.startsWith('f:')) return `.${rest}`;
+  if (element.startsWith('v:')) return `[=${rest}]`;
+  if (!element.startsWith('k:')) return `[${rest}]`;
+  const keys = JSON.parse(rest) as JsonObject;
+  return `[${Object.keys(keys)
+    .map((key) => `${key}=${JSON.stringify(keys[key])}`)
+    .join(',')}]`;
+}
+
+/** The set of all ways from the root to the given paths, e.g. `pathsSet(['f:metadata', 'f:name'])`. */
+export function setOfPaths(paths: readonly (readonly string[])[]): FieldSet {
+  const root = new FieldSetBuilder();
+  for (const path of paths) {
+    let node = root;
+    for (const element of path.slice(0, -1)) node = node.at(element);
+    const last = path[path.length - 1];
+    if (last !== undefined) node.members.add(last);
+  }
+  return root;
+}

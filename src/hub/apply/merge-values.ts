@@ -1,0 +1,85 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject, setOwn } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
+import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from './field-shape.ts';
+
+/** Lays a configuration over a live object: its leaves win, maps and lists with identities are merged. */
+export function mergeObjects(schema: Schema, live: JsonObject, config: JsonObject): JsonObject {
+  const result: JsonObject = { ...live };
+  for (const key of Object.keys(config)) {
+    const merged = mergeValue(fieldSchema(schema, key), getOwn(live, key), config[key] as JsonValue);
+    setOwn(result, key, merged);
+  }
+  return result;
+}
+
+function mergeValue(schema: Schema, live: JsonValue | undefined, config: JsonValue): JsonValue {
+  const shape = shapeOf(schema, config === null ? live : config);
+  if (shape === 'leaf' || live === undefined || (isEmptyContainer(live) && isEmptyContainer(config)))
+    return config;
+  if (config === null) return live;
+  if (shape === 'map')
+    return isObject(live) && isObject(config) ? mergeObjects(schema, live, config) : config;
+  return Array.isArray(live) && Array.isArray(config) ? mergeLists(schema, live, config) : config;
+}
+
+interface Items {
+  readonly elements: readonly string[];
+  /** First item of every element; an element that stands twice in a live list has none to merge with. */
+  readonly unique: ReadonlyMap<string, JsonValue>;
+}
+
+function indexed(schema: Schema, list: readonly JsonValue[]): Items {
+  const elements = list.map((item, index) => itemElement(schema, item) ?? `i:${String(index)}`);
+  const unique = new Map<string, JsonValue>();
+  for (const [index, element] of elements.entries()) unique.set(element, list[index] as JsonValue);
+  for (const element of elements) {
+    if (elements.indexOf(element) !== elements.lastIndexOf(element)) unique.delete(element);
+  }
+  return { elements, unique };
+}
+
+/** Two pointers: items of both in the configuration's order; items only live keep their place before what comes next. */
+function mergeLists(schema: Schema, live: readonly JsonValue[], config: readonly JsonValue[]): JsonValue[] {
+  const [left, right] = [indexed(schema, live), indexed(schema, config)];
+  const configured = new Set(right.elements);
+  const known = new Set(left.elements);
+  const shared = right.elements.filter((element) => known.has(element));
+  const merged = new Set<string>();
+  const out: JsonValue[] = [];
+  const items = schema.items ?? { type: '' };
+  const take = (element: string): void => {
+    merged.add(element);
+    if (shared[0] === element) shared.shift();
+    const index = right.elements.indexOf(element);
+    out.push(mergeValue(items, left.unique.get(element), config[index] as JsonValue));
+  };
+  let l = 0;
+  let r = 0;
+  while (l < left.elements.length || r < right.elements.length) {
+    const [mine, next] = [left.elements[l], right.elements[r]];
+    if (mine !== undefined && next !== undefined) {
+      if (mine === next) {
+        take(next);
+        l += 1;
+        r += 1;
+        continue;
+      }
+      if (configured.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
+        l += 1;
+        continue;
+      }
+    }
+    if (mine !== undefined && !configured.has(mine)) {
+      out.push(live[l] as JsonValue);
+      l += 1;
+      continue;
+    }
+    if (mine !== undefined && merged.has(mine)) l += 1;
+    if (next !== undefined) {
+      take(next);
+      r += 1;
+    }
+  }
+  return out;
+}

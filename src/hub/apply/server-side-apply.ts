@@ -1,0 +1,84 @@
+import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { badRequest } from '../status/status-errors.ts';
+import { applyConflict } from './apply-conflict.ts';
+import { checkConfig } from './check-config.ts';
+import { EMPTY_SET, isEmptySet } from './field-set.ts';
+import type { ManagedEntry, Managers } from './managed-fields.ts';
+import { decodeManagers, encodeManagers, identityOf, withoutManagedFields } from './managed-fields.ts';
+import { mergeObjects } from './merge-values.ts';
+import { ownableSet, withPresentFields, withoutServerFields } from './ownable-fields.ts';
+import type { OwnershipRequest } from './ownership.ts';
+import { conflictsWith, managerOf, ownableChanges, takeFromOthers } from './ownership.ts';
+import { pruneUnapplied } from './prune-unapplied.ts';
+import { emptyObject, updated } from './track-update.ts';
+import { fieldsOf } from './value-fields.ts';
+
+export interface ApplyRequest extends OwnershipRequest {
+  /** Takes fields over instead of reporting conflicts. */
+  readonly force: boolean;
+}
+
+/**
+ * Server-side apply: the live object with the configuration laid over it and what the manager applied before taken out, and the new
+ * ownership. 409 when the configuration changes fields of others (unless forced), 400 when it does not fit the schema.
+ * @param live undefined when the object is being made
+ * @param config what was sent; of it, only what the endpoint can write counts
+ * @returns the object before defaulting; as it was merged
+ */
+export function serverSideApply(
+  request: ApplyRequest,
+  live: JsonObject | undefined,
+  config: JsonObject,
+): JsonObject {
+  if (Object.hasOwn(objectAt(config, 'metadata') ?? {}, 'managedFields')) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  checkConfig(request.ref, config);
+  const schema = request.ref.version.schema;
+  const sent = writablePart(request, config);
+  const base = live === undefined ? emptyObject(request) : withoutManagedFields(live);
+  const known = startingManagers(request, live, base);
+  const manager = managerOf(request, 'Apply');
+  const own = identityOf(manager);
+  const former = known.get(own);
+  const set = ownableSet(request.ref, request.subresource, fieldsOf(schema, sent));
+  const managers = new Map<string, ManagedEntry>(known);
+  managers.set(own, { ...manager, time: former?.time, set });
+  const merged = mergeObjects(schema, base, sent);
+  const object = pruneUnapplied(schema, merged, former?.set ?? EMPTY_SET, managers);
+  const { ref } = request;
+  const changes = ownableChanges(request, withPresentFields(ref, base), withPresentFields(ref, object));
+  const conflicts = conflictsWith(managers, own, changes);
+  if (conflicts.length > 0 && !request.force) throw applyConflict(conflicts);
+  const result = takeFromOthers(managers, own, changes);
+  const owned = withoutServerFields(set);
+  if (isEmptySet(owned)) result.delete(own);
+  else {
+    // A configuration that changes nothing leaves no time, even when it is somebody's first: so does the API server.
+    const time = deepEqual(base, object) ? former?.time : request.now;
+    result.set(own, { ...manager, time, set: owned });
+  }
+  return encodeManagers(object, result);
+}
+
+/** The status endpoint reads only status, the main endpoint never reads it. */
+function writablePart(request: ApplyRequest, config: JsonObject): JsonObject {
+  const { subresource, ref } = request;
+  if (subresource === 'status') {
+    const status = getOwn(config, 'status');
+    return status === undefined ? {} : { status };
+  }
+  if (!ref.version.subresources.status) return config;
+  const rest = { ...config };
+  delete rest['status'];
+  return rest;
+}
+
+/** An object that nobody tracks yet: everything in it belongs to whoever wrote it before. */
+function startingManagers(request: ApplyRequest, live: JsonObject | undefined, base: JsonObject): Managers {
+  const known = live === undefined ? undefined : decodeManagers(live);
+  if (known !== undefined && known.size > 0) return known;
+  if (live === undefined || textAt(objectAt(live, 'metadata'), 'uid') === '') return new Map();
+  return updated({ ...request, manager: 'before-first-apply' }, new Map(), [emptyObject(request), base]);
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { FieldSet } from './field-set.ts';
+import { EMPTY_SET, difference, equalSets, isEmptySet, union } from './field-set.ts';
+import type { ManagedEntry, Managers } from './managed-fields.ts';
+import {
+  decodeManagers,
+  encodeManagers,
+  identityOf,
+  isReset,
+  withoutManagedFields,
+} from './managed-fields.ts';
+import { withPresentFields, withoutServerFields } from './ownable-fields.ts';
+import type { OwnershipRequest } from './ownership.ts';
+import { managerOf, ownableChanges, takeFromOthers } from './ownership.ts';
+
+/** As many Update managers an object remembers one by one; older ones are pooled. */
+const UPDATE_MANAGER_LIMIT = 10;
+const POOLED = 'ancient-changes';
+
+/**
+ * Ownership after a create, update or patch: the manager owns what it added or changed, everybody loses what was changed or removed.
+ * @param before undefined on create
+ * @returns `after` with its managedFields; objects that nobody tracks (reset before) stay untracked
+ */
+export function trackUpdate(
+  request: OwnershipRequest,
+  before: JsonObject | undefined,
+  after: JsonObject,
+): JsonObject {
+  const known = managersOf(request, before, after);
+  const old = before === undefined ? emptyObject(request) : withoutManagedFields(before);
+  const now = withoutManagedFields(after);
+  const exists = before !== undefined && textAt(objectAt(before, 'metadata'), 'uid') !== '';
+  if (known.size === 0 && exists) return now;
+  return encodeManagers(after, poolOldUpdates(updated(request, known, [old, now])));
+}
+
+/** What an object is compared with that is just being made. */
+export function emptyObject({ ref }: OwnershipRequest): JsonObject {
+  return { apiVersion: '', kind: ref.definition.kind };
+}
+
+/** Managers after the step from one object to another. */
+export function updated(
+  request: OwnershipRequest,
+  known: Managers,
+  [old, now]: readonly [JsonObject, JsonObject],
+): Map<string, ManagedEntry> {
+  const { ref } = request;
+  const changes = ownableChanges(request, withPresentFields(ref, old), withPresentFields(ref, now));
+  const manager = managerOf(request, 'Update');
+  const own = identityOf(manager);
+  const managers = takeFromOthers(known, own, changes);
+  const former = known.get(own);
+  const gained = withoutServerFields(union(changes.modified, changes.added));
+  const set = union(difference(former?.set ?? EMPTY_SET, changes.removed), gained);
+  if (isEmptySet(set)) managers.delete(own);
+  else {
+    const time =
+      former !== undefined && isEmptySet(gained) && equalSets(former.set, set) ? former.time : request.now;
+    managers.set(own, { ...manager, time, set });
+  }
+  return managers;
+}
+
+/** The managers a write starts from: its own list when it sends one, else those of the live object. */
+function managersOf(request: OwnershipRequest, before: JsonObject | undefined, after: JsonObject): Managers {
+  const live = before === undefined ? undefined : decodeManagers(before);
+  if (request.subresource !== '') return live ?? new Map();
+  if (isReset(after)) return new Map();
+  if (listAt(objectAt(after, 'metadata'), 'managedFields').length === 0) return live ?? new Map();
+  return decodeManagers(after) ?? live ?? new Map();
+}
+
+function poolOldUpdates(managers: Map<string, ManagedEntry>): Map<string, ManagedEntry> {
+  const updates = [...managers].filter(([, entry]) => entry.operation === 'Update' && entry.name !== POOLED);
+  if (updates.length <= UPDATE_MANAGER_LIMIT) return managers;
+  const oldest = updates
+    .sort(([, a], [, b]) => ((a.time ?? '') < (b.time ?? '') ? -1 : 1))
+    .slice(0, updates.length - UPDATE_MANAGER_LIMIT + 1);
+  const result = new Map(managers);
+  for (const [identity, entry] of oldest) {
+    result.delete(identity);
+    const pool = { ...entry, name: POOLED, subresource: '' };
+    const pooled = result.get(identityOf(pool));
+    const set: FieldSet = pooled === undefined ? entry.set : union(pooled.set, entry.set);
+    result.set(identityOf(pool), { ...pool, set });
+  }
+  return result;
+}

@@ -1,0 +1,63 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { isObject } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
+import type { FieldSet } from './field-set.ts';
+import { FieldSetBuilder, prunedOfEmpty } from './field-set.ts';
+import { fieldSchema, isDeclared, itemElement, shapeOf } from './field-shape.ts';
+
+/**
+ * The fields a value sets, as apply counts them: leaves; list items and map entries themselves; a declared field only when it is
+ * null or an empty object.
+ */
+export function fieldsOf(schema: Schema, value: JsonObject): FieldSet {
+  const root = new FieldSetBuilder();
+  collectMap(schema, value, root);
+  return prunedOfEmpty(root);
+}
+
+/** @returns whether the place itself is a leaf and therefore a member */
+function collect(schema: Schema, value: JsonValue, node: FieldSetBuilder): boolean {
+  const shape = shapeOf(schema, value);
+  if (shape === 'leaf') return true;
+  if (shape === 'map' && isObject(value)) collectMap(schema, value, node);
+  if (shape === 'list' && Array.isArray(value)) collectList(schema, value, node);
+  return false;
+}
+
+function collectMap(schema: Schema, object: JsonObject, node: FieldSetBuilder): void {
+  for (const key of Object.keys(object)) {
+    const value = object[key] as JsonValue;
+    const element = `f:${key}`;
+    const leaf = collect(fieldSchema(schema, key), value, node.at(element));
+    const empty = value === null || (isObject(value) && Object.keys(value).length === 0);
+    if (leaf || empty || !isDeclared(schema, key)) node.members.add(element);
+  }
+}
+
+function collectList(schema: Schema, list: readonly JsonValue[], node: FieldSetBuilder): void {
+  const items = schema.items;
+  const seen = new Map<string, number>();
+  for (const item of list) {
+    const element = itemElement(schema, item);
+    if (element !== undefined) seen.set(element, (seen.get(element) ?? 0) + 1);
+  }
+  for (const item of list) {
+    const element = itemElement(schema, item);
+    if (element === undefined) continue;
+    if (items !== undefined && seen.get(element) === 1) collect(items, item, node.at(element));
+    node.members.add(element);
+  }
+}
+
+/** The set in which every declared field that has children is a member too. */
+export function withNamedFields(schema: Schema, set: FieldSet): FieldSet {
+  const members = new Set(set.members);
+  const children = new Map<string, FieldSet>();
+  for (const [element, node] of set.children) {
+    const name = element.startsWith('f:') ? element.slice(2) : undefined;
+    if (name !== undefined && isDeclared(schema, name)) members.add(element);
+    const below = name === undefined ? (schema.items ?? schema) : fieldSchema(schema, name);
+    children.set(element, withNamedFields(below, node));
+  }
+  return { members, children };
+}

@@ -1,0 +1,92 @@
+import { errorText } from '../../core/errors.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts';
+import { badRequest, unknownBodyFormat } from '../status/status-errors.ts';
+import type { DecodedBody } from '../write/write-request.ts';
+import { duplicateFields } from './duplicate-fields.ts';
+import { readYaml } from './read-yaml.ts';
+
+/** Bounds on what a body may unfold to, whatever its size in bytes. */
+const MAX_DEPTH = 1000;
+const MAX_VALUES = 2_000_000;
+
+const JSON_TYPES: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+]);
+const YAML_TYPES: ReadonlySet<string> = new Set(['application/yaml', 'application/apply-patch+yaml']);
+const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
+
+/**
+ * Reads a request body by its media type; parameters of the type do not matter. An absent type means JSON.
+ * @param expect kind named in errors
+ * Throws 400 for a body that cannot be read and 415 for a type nobody reads.
+ */
+export function decodeBody(
+  bytes: Uint8Array,
+  contentType: string,
+  expect?: { readonly kind: string },
+): DecodedBody {
+  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  if (type === PROTOBUF_MEDIA_TYPE) return { value: decodeProtobuf(bytes), strictErrors: [] };
+  const json = type === '' || JSON_TYPES.has(type);
+  if (!json && !YAML_TYPES.has(type)) throw unknownBodyFormat(ACCEPTED);
+  const text = utf8(bytes);
+  // Most "YAML" of clients is JSON; reading it as such is many times faster.
+  const decoded = json || text.trimStart().startsWith('{') ? fromJson(text, json, expect) : undefined;
+  const body = decoded ?? fromYaml(text);
+  refuseUnfolded(body.value);
+  return body;
+}
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw badRequest('the body of the request is not valid UTF-8');
+  }
+}
+
+/** @returns undefined when the text is no JSON but may still be YAML */
+function fromJson(
+  text: string,
+  onlyJson: boolean,
+  expect: { readonly kind: string } | undefined,
+): DecodedBody | undefined {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (error) {
+    if (!onlyJson) return undefined;
+    const kind = expect === undefined ? '' : ` (must be of type ${expect.kind})`;
+    const why = `couldn't get version/kind; json parse error: ${errorText(error)}`;
+    throw badRequest(`the object provided is unrecognized${kind}: ${why}`);
+  }
+  return { value, strictErrors: duplicateFields(text).map((field) => `duplicate field "${field}"`) };
+}
+
+function fromYaml(text: string): DecodedBody {
+  try {
+    const { value, duplicates } = readYaml(text);
+    return { value, strictErrors: duplicates };
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${errorText(error)}`);
+  }
+}
+
+/** Aliases can make a small text unfold to an enormous value, and nesting can exhaust the stack: both are refused. */
+function refuseUnfolded(root: JsonValue): void {
+  let values = 0;
+  const stack: { readonly value: JsonValue; readonly depth: number }[] = [{ value: root, depth: 0 }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    values += 1;
+    if (values > MAX_VALUES)
+      throw badRequest(`the body of the request unfolds to more than ${String(MAX_VALUES)} values`);
+    if (next.depth > MAX_DEPTH)
+      throw badRequest(`the body of the request is nested deeper than ${String(MAX_DEPTH)} levels`);
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    for (const below of Object.values(next.value)) stack.push({ value: below, depth: next.depth + 1 });
+  }
+}

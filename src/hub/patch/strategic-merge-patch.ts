@@ -1,0 +1,171 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { deepEqual, getOwn, isObject, setOwn } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
+import { badRequest } from '../status/status-errors.ts';
+import { orderMergedList } from './list-order.ts';
+
+/*
+ * Strategic merge patch of Kubernetes' own kinds. Like a merge patch, but lists with a merge key are merged item by item, and directives
+ * say more: `$patch: replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/FIELD`, `$setElementOrder/FIELD`.
+ */
+const PATCH = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const DELETE_FROM = '$deleteFromPrimitiveList/';
+const ELEMENT_ORDER = '$setElementOrder/';
+
+export function applyStrategicMergePatch(schema: Schema, object: JsonObject, patch: JsonValue): JsonObject {
+  if (!isObject(patch))
+    throw badRequest('error decoding patch: a strategic merge patch of an object is an object');
+  return mergeObject(schema, object, patch);
+}
+
+function mergeObject(schema: Schema | undefined, target: JsonObject, patch: JsonObject): JsonObject {
+  const directive = getOwn(patch, PATCH);
+  if (directive === 'replace') return withoutDirectives(patch);
+  if (directive === 'delete') return {};
+  if (directive !== undefined && directive !== 'merge') {
+    throw badRequest(`unknown patch type found in map: ${JSON.stringify(directive)}`);
+  }
+  const result = retainKeys(target, patch);
+  const before = target;
+  for (const key of Object.keys(patch)) {
+    const value = patch[key] as JsonValue;
+    if (key === PATCH || key === RETAIN_KEYS || key.startsWith(ELEMENT_ORDER) || key.startsWith(DELETE_FROM))
+      continue;
+    if (value === null) {
+      delete result[key];
+      continue;
+    }
+    setOwn(result, key, mergeField(childSchema(schema, key), getOwn(result, key), value));
+  }
+  applyDeletions(result, patch);
+  applyElementOrder(schema, { result, before, patch });
+  return result;
+}
+
+function childSchema(schema: Schema | undefined, key: string): Schema | undefined {
+  return schema?.properties?.get(key) ?? (schema?.additional === true ? undefined : schema?.additional);
+}
+
+function mergeField(schema: Schema | undefined, current: JsonValue | undefined, value: JsonValue): JsonValue {
+  const strategy = schema?.patchStrategy ?? [];
+  if (isObject(value)) {
+    if (strategy.includes('replace')) return withoutDirectives(value);
+    return mergeObject(schema, isObject(current) ? current : {}, value);
+  }
+  if (!Array.isArray(value)) return value;
+  const list = Array.isArray(current) ? current : [];
+  if (!strategy.includes('merge')) return value.map(withoutDirectivesIn);
+  const key = schema?.patchMergeKey;
+  if (key === undefined) {
+    return orderMergedList(unionOf(list, value), { mergeKey: undefined, patch: value, server: list });
+  }
+  return mergeList({ key, item: schema?.items }, list, value);
+}
+
+/** `$retainKeys` of a union: keys that are not named go. */
+function retainKeys(target: JsonObject, patch: JsonObject): JsonObject {
+  const retained = getOwn(patch, RETAIN_KEYS);
+  if (retained === undefined) return { ...target };
+  if (!Array.isArray(retained))
+    throw badRequest('invalid patch format of retainKeys: expected a list of field names');
+  const result: JsonObject = {};
+  for (const key of Object.keys(target))
+    if (retained.includes(key)) setOwn(result, key, target[key] as JsonValue);
+  return result;
+}
+
+function unionOf(list: readonly JsonValue[], added: readonly JsonValue[]): JsonValue[] {
+  const result = [...list];
+  for (const item of added) if (!result.some((known) => deepEqual(known, item))) result.push(item);
+  return result;
+}
+
+interface KeyedList {
+  readonly key: string;
+  readonly item: Schema | undefined;
+}
+
+function mergeList(schema: KeyedList, list: readonly JsonValue[], patch: readonly JsonValue[]): JsonValue[] {
+  const items = patch.filter(isObject);
+  if (items.length !== patch.length)
+    throw badRequest('invalid patch: every item of a keyed list is an object');
+  if (items.some((item) => isReplacement(item))) {
+    return items.filter((item) => !isReplacement(item)).map((item) => withoutDirectives(item));
+  }
+  let result = [...list];
+  for (const item of items) {
+    const identity = getOwn(item, schema.key);
+    if (identity === undefined)
+      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${schema.key}`);
+    const same = (known: JsonValue): boolean =>
+      isObject(known) && deepEqual(getOwn(known, schema.key), identity);
+    if (getOwn(item, PATCH) === 'delete') {
+      result = result.filter((known) => !same(known));
+      continue;
+    }
+    const index = result.findIndex(same);
+    if (index >= 0) result[index] = mergeObject(schema.item, result[index] as JsonObject, item);
+    else result.push(mergeObject(schema.item, {}, item));
+  }
+  const named = items.filter((item) => getOwn(item, PATCH) !== 'delete');
+  return orderMergedList(result, { mergeKey: schema.key, patch: named, server: list });
+}
+
+/** `[{$patch: replace}, ...]`: the rest of the list is the new list. */
+function isReplacement(item: JsonObject): boolean {
+  return getOwn(item, PATCH) === 'replace' && Object.keys(item).length === 1;
+}
+
+function applyDeletions(result: JsonObject, patch: JsonObject): void {
+  for (const key of Object.keys(patch)) {
+    if (!key.startsWith(DELETE_FROM)) continue;
+    const field = key.slice(DELETE_FROM.length);
+    const [gone, list, added] = [patch[key] as JsonValue, getOwn(result, field), getOwn(patch, field)];
+    if (!Array.isArray(gone)) throw badRequest(`invalid patch: ${key} is a list of values`);
+    if (!Array.isArray(list)) continue;
+    const has = (values: readonly JsonValue[], item: JsonValue): boolean =>
+      values.some((one) => deepEqual(one, item));
+    const kept = list.filter((item) => !has(gone, item) || (Array.isArray(added) && has(added, item)));
+    setOwn(result, field, kept);
+  }
+}
+
+interface OrderedFields {
+  readonly result: JsonObject;
+  readonly before: JsonObject;
+  readonly patch: JsonObject;
+}
+
+function applyElementOrder(schema: Schema | undefined, { result, before, patch }: OrderedFields): void {
+  for (const key of Object.keys(patch)) {
+    if (!key.startsWith(ELEMENT_ORDER)) continue;
+    const field = key.slice(ELEMENT_ORDER.length);
+    const [order, list, server] = [patch[key] as JsonValue, getOwn(result, field), getOwn(before, field)];
+    if (!Array.isArray(order)) throw badRequest(`invalid patch: ${key} is a list`);
+    if (!Array.isArray(list)) continue;
+    const mergeKey = childSchema(schema, field)?.patchMergeKey;
+    setOwn(
+      result,
+      field,
+      orderMergedList(list, { mergeKey, patch: order, server: Array.isArray(server) ? server : [] }),
+    );
+  }
+}
+
+function withoutDirectivesIn(value: JsonValue): JsonValue {
+  return isObject(value) ? withoutDirectives(value) : value;
+}
+
+/** The value a patch stands for where nothing is merged: directives gone, removals gone. */
+function withoutDirectives(patch: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(patch)) {
+    const value = patch[key] as JsonValue;
+    if (key === PATCH || key === RETAIN_KEYS || key.startsWith(ELEMENT_ORDER) || key.startsWith(DELETE_FROM))
+      continue;
+    if (value !== null)
+      setOwn(result, key, Array.isArray(value) ? value.map(withoutDirectivesIn) : withoutDirectivesIn(value));
+  }
+  return result;
+}

@@ -1,0 +1,97 @@
+import { child } from '../admit/field-path.ts';
+import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
+import { dns1035Label, dnsSubdomain } from '../admit/name-rules.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { FieldProblem } from '../status/status-errors.ts';
+import { structuralProblems } from './structural-problems.ts';
+
+/** Everything that keeps a custom resource definition from being served. */
+export function crdProblems(crd: JsonObject, old: JsonObject | undefined): readonly FieldProblem[] {
+  const spec = objectAt(crd, 'spec') ?? {};
+  const problems: FieldProblem[] = [...nameProblems(crd, spec)];
+  const scope = textAt(spec, 'scope');
+  if (scope !== 'Cluster' && scope !== 'Namespaced') {
+    problems.push(unsupportedValue('spec.scope', scope, ['Cluster', 'Namespaced']));
+  }
+  problems.push(...versionProblems(spec));
+  const before = objectAt(old, 'spec');
+  for (const path of [['group'], ['scope'], ['names', 'kind'], ['names', 'plural']]) {
+    const [sent, stored] = [at(spec, path), at(before ?? spec, path)];
+    if (!deepEqual(sent, stored)) problems.push(invalidValue(`spec.${path.join('.')}`, sent, IMMUTABLE));
+  }
+  return problems;
+}
+
+function at(object: JsonObject, path: readonly string[]): ReturnType<typeof getOwn> {
+  const [key = '', ...rest] = path;
+  if (rest.length === 0) return getOwn(object, key);
+  return at(objectAt(object, key) ?? {}, rest);
+}
+
+function nameProblems(crd: JsonObject, spec: JsonObject): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const names = objectAt(spec, 'names') ?? {};
+  const [plural, group] = [textAt(names, 'plural'), textAt(spec, 'group')];
+  const name = textAt(objectAt(crd, 'metadata'), 'name');
+  if (name !== `${plural}.${group}`) {
+    problems.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
+  }
+  for (const problem of dnsSubdomain(group)) problems.push(invalidValue('spec.group', group, problem));
+  if (!group.includes('.')) {
+    problems.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
+  }
+  for (const key of ['plural', 'singular']) {
+    const text = textAt(names, key);
+    for (const problem of dns1035Label(text)) problems.push(invalidValue(`spec.names.${key}`, text, problem));
+  }
+  for (const key of ['kind', 'listKind']) {
+    const text = textAt(names, key);
+    const lower = dns1035Label(text.toLowerCase());
+    for (const problem of lower) {
+      problems.push(
+        invalidValue(
+          `spec.names.${key}`,
+          text,
+          `may have mixed case, but should otherwise match: ${problem}`,
+        ),
+      );
+    }
+  }
+  if (textAt(names, 'kind') !== '' && textAt(names, 'kind') === textAt(names, 'listKind')) {
+    problems.push(
+      invalidValue('spec.names.listKind', textAt(names, 'listKind'), 'kind and listKind may not be the same'),
+    );
+  }
+  return problems;
+}
+
+function versionProblems(spec: JsonObject): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const versions = listAt(spec, 'versions').filter(isObject);
+  if (versions.length === 0)
+    return [required('spec.versions', 'must have exactly one version marked as storage version')];
+  const seen = new Set<string>();
+  for (const [index, version] of versions.entries()) {
+    const path = child(child(child(undefined, 'spec'), 'versions'), index);
+    const name = textAt(version, 'name');
+    for (const problem of dns1035Label(name)) problems.push(invalidValue(child(path, 'name'), name, problem));
+    if (seen.has(name)) problems.push(invalidValue(child(path, 'name'), name, 'must be unique'));
+    seen.add(name);
+    const schema = objectAt(objectAt(version, 'schema'), 'openAPIV3Schema');
+    const place = child(child(path, 'schema'), 'openAPIV3Schema');
+    if (schema === undefined) problems.push(required(place, 'schemas are required'));
+    else problems.push(...structuralProblems(schema, place));
+  }
+  const stored = versions.filter((version) => version['storage'] === true).length;
+  if (stored !== 1) {
+    problems.push(
+      invalidValue(
+        'spec.versions',
+        versions.map((version) => textAt(version, 'name')),
+        'must have exactly one version marked as storage version',
+      ),
+    );
+  }
+  return problems;
+}

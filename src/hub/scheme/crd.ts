@@ -1,0 +1,179 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { invalid } from '../status/status-errors.ts';
+import { ALL_VERBS } from './builtin/builtin-definitions.ts';
+import { crdProblems } from './crd-problems.ts';
+import type {
+  PrinterColumn,
+  ResourceDefinition,
+  ResourceVersion,
+  ScalePaths,
+  Subresources,
+} from './resource-definition.ts';
+import { compileRootSchema, definitionName } from './root-schema.ts';
+import type { Scheme } from './scheme.ts';
+import { compareVersionPriority } from './version-priority.ts';
+
+/** The resource that a CustomResourceDefinition declares. Throws 422 with everything that keeps it from being served. */
+export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
+  const problems = crdProblems(crd, undefined);
+  if (problems.length > 0) {
+    const kind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
+    throw invalid(kind, textAt(objectAt(crd, 'metadata'), 'name'), problems);
+  }
+  const spec = objectAt(crd, 'spec') ?? {};
+  const names = completeNames(objectAt(spec, 'names') ?? {});
+  const group = textAt(spec, 'group');
+  const versions = listAt(spec, 'versions').filter(isObject);
+  return {
+    group,
+    ...names,
+    namespaced: textAt(spec, 'scope') === 'Namespaced',
+    builtIn: false,
+    verbs: ALL_VERBS,
+    storageKey: `${names.plural}.${group}`,
+    versions: versions
+      .map((version) => versionFrom(version, definitionName(group, textAt(version, 'name'), names.kind)))
+      .sort((a, b) => compareVersionPriority(a.name, b.name)),
+  };
+}
+
+interface Names {
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+}
+
+function completeNames(names: JsonObject): Names {
+  const kind = textAt(names, 'kind');
+  const texts = (key: string): readonly string[] =>
+    listAt(names, key).filter((one) => typeof one === 'string');
+  return {
+    plural: textAt(names, 'plural'),
+    singular: textAt(names, 'singular') || kind.toLowerCase(),
+    kind,
+    listKind: textAt(names, 'listKind') || `${kind}List`,
+    shortNames: texts('shortNames'),
+    categories: texts('categories'),
+  };
+}
+
+function versionFrom(version: JsonObject, name: string): ResourceVersion {
+  const json = objectAt(objectAt(version, 'schema'), 'openAPIV3Schema') ?? { type: 'object' };
+  const deprecated = version['deprecated'] === true;
+  const warning = textAt(version, 'deprecationWarning');
+  return {
+    name: textAt(version, 'name'),
+    served: version['served'] === true,
+    storage: version['storage'] === true,
+    ...(deprecated ? { deprecationWarning: warning || `${name} is deprecated` } : {}),
+    schema: { ...compileRootSchema(json), name },
+    subresources: subresourcesFrom(objectAt(version, 'subresources')),
+    printerColumns: columnsFrom(version),
+    selectableFields: listAt(version, 'selectableFields')
+      .filter(isObject)
+      .map((field) => textAt(field, 'jsonPath').replace(/^\./, '')),
+  };
+}
+
+function subresourcesFrom(json: JsonObject | undefined): Subresources {
+  const scale = objectAt(json, 'scale');
+  const path = (key: string): string => textAt(scale, key).replace(/^\./, '');
+  const label = path('labelSelectorPath');
+  const paths: ScalePaths | undefined =
+    scale === undefined
+      ? undefined
+      : {
+          specReplicasPath: path('specReplicasPath'),
+          statusReplicasPath: path('statusReplicasPath'),
+          ...(label === '' ? {} : { labelSelectorPath: label }),
+        };
+  return {
+    status: objectAt(json, 'status') !== undefined,
+    ...(paths === undefined ? {} : { scale: paths }),
+    others: [],
+  };
+}
+
+function columnsFrom(version: JsonObject): readonly PrinterColumn[] {
+  return listAt(version, 'additionalPrinterColumns')
+    .filter(isObject)
+    .map((column) => {
+      const priority = getOwn(column, 'priority');
+      const format = textAt(column, 'format');
+      const description = textAt(column, 'description');
+      return {
+        name: textAt(column, 'name'),
+        type: textAt(column, 'type'),
+        jsonPath: textAt(column, 'jsonPath'),
+        ...(typeof priority === 'number' ? { priority } : {}),
+        ...(format === '' ? {} : { format }),
+        ...(description === '' ? {} : { description }),
+      };
+    });
+}
+
+/** Names of a definition that somebody else in its group already has: these cannot be accepted. */
+export function nameConflicts(definition: ResourceDefinition, scheme: Scheme): readonly string[] {
+  const others = scheme
+    .definitions()
+    .filter((one) => one.group === definition.group && one.plural !== definition.plural);
+  const taken = new Set(others.flatMap((one) => [one.plural, one.singular, ...one.shortNames]));
+  const kinds = new Set(others.flatMap((one) => [one.kind, one.listKind]));
+  return [
+    ...[definition.plural, definition.singular, ...definition.shortNames].filter((name) => taken.has(name)),
+    ...[definition.kind, definition.listKind].filter((name) => kinds.has(name)),
+  ];
+}
+
+/**
+ * Status of a definition after it was written: accepted names, conditions, versions that objects may be stored in. A definition whose
+ * names clash is not established, and must not be registered.
+ * @param now RFC 3339
+ */
+export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string): JsonObject {
+  const definition = definitionFromCrd(crd);
+  const conflicts = nameConflicts(definition, scheme);
+  const old = objectAt(crd, 'status');
+  const accepted = conflicts.length === 0;
+  const storage = definition.versions.find((version) => version.storage)?.name ?? '';
+  const stored = new Set([...listAt(old, 'storedVersions'), storage]);
+  const [names, established] = accepted ? ACCEPTED : refusal(conflicts);
+  return {
+    acceptedNames: accepted ? (objectAt(objectAt(crd, 'spec'), 'names') ?? {}) : { kind: '', plural: '' },
+    conditions: [conditionAt(old, names, now), conditionAt(old, established, now)],
+    storedVersions: [...stored],
+  };
+}
+
+type Condition = Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>;
+
+const ACCEPTED: readonly [Condition, Condition] = [
+  { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' },
+  {
+    type: 'Established',
+    status: 'True',
+    reason: 'InitialNamesAccepted',
+    message: 'the initial names have been accepted',
+  },
+];
+
+function refusal(conflicts: readonly string[]): readonly [Condition, Condition] {
+  const message = conflicts.map((name) => `"${name}" is already in use`).join(', ');
+  return [
+    { type: 'NamesAccepted', status: 'False', reason: 'NamesConflict', message },
+    { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
+  ];
+}
+
+/** Keeps the time of a condition that has not moved. */
+function conditionAt(old: JsonObject | undefined, condition: Condition, now: string): JsonValue {
+  const known = listAt(old, 'conditions')
+    .filter(isObject)
+    .find((one) => one['type'] === condition.type && one['status'] === condition.status);
+  const since = textAt(known, 'lastTransitionTime');
+  return { lastTransitionTime: since === '' ? now : since, ...condition };
+}

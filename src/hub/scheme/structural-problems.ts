@@ -1,0 +1,147 @@
+import { compileValidation } from '../../core/cel/validation-cel.ts';
+import type { FieldPath } from '../admit/field-path.ts';
+import { child } from '../admit/field-path.ts';
+import { forbiddenField, invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
+import { compilePattern } from '../admit/pattern.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
+import type { FieldProblem } from '../status/status-errors.ts';
+
+const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+const MAX_DEPTH = 200;
+const INT_OR_STRING = 'x-kubernetes-int-or-string';
+const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
+
+/** Whether an `openAPIV3Schema` is structural: every place has a type, and what is kept does not depend on values. */
+export function structuralProblems(schema: JsonObject, path: FieldPath): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  if (textAt(schema, 'type') !== 'object') {
+    const type = textAt(schema, 'type');
+    if (type === '') problems.push(required(child(path, 'type'), 'must not be empty at the root'));
+    else problems.push(invalidValue(child(path, 'type'), type, 'must be object at the root'));
+  }
+  visit(schema, path, { problems, depth: 0, root: true });
+  return problems;
+}
+
+interface Visit {
+  readonly problems: FieldProblem[];
+  readonly depth: number;
+  readonly root: boolean;
+}
+
+function visit(schema: JsonObject, path: FieldPath, { problems, depth, root }: Visit): void {
+  if (depth > MAX_DEPTH) {
+    problems.push(forbiddenField(path, `schemas may not be nested deeper than ${String(MAX_DEPTH)}`));
+    return;
+  }
+  const next = { problems, depth: depth + 1, root: false };
+  checkType(schema, path, { problems, depth, root });
+  checkExpressions(schema, path, problems);
+  checkListType(schema, path, problems);
+  if (Object.hasOwn(schema, '$ref'))
+    problems.push(forbiddenField(child(path, '$ref'), '$ref is not supported'));
+  const properties = getOwn(schema, 'properties');
+  const additional = getOwn(schema, 'additionalProperties');
+  if (isObject(properties)) {
+    for (const [key, below] of Object.entries(properties)) {
+      if (isObject(below)) visit(below, child(child(path, 'properties'), key), next);
+    }
+  }
+  if (isObject(properties) && additional !== undefined) {
+    problems.push(
+      forbiddenField(
+        child(path, 'additionalProperties'),
+        'additionalProperties and properties are mutual exclusive',
+      ),
+    );
+  }
+  if (isObject(additional)) visit(additional, child(path, 'additionalProperties'), next);
+  const items = getOwn(schema, 'items');
+  if (isObject(items)) visit(items, child(path, 'items'), next);
+  else if (textAt(schema, 'type') === 'array')
+    problems.push(required(child(path, 'items'), 'must be specified'));
+}
+
+function checkType(schema: JsonObject, path: FieldPath, { problems, root }: Visit): void {
+  const type = textAt(schema, 'type');
+  const untyped = schema[INT_OR_STRING] === true || schema[PRESERVE] === true;
+  if (type === '' && !untyped && !root) {
+    problems.push(required(child(path, 'type'), 'must not be empty for specified object fields'));
+  }
+  if (type !== '' && !TYPES.includes(type)) problems.push(unsupportedValue(child(path, 'type'), type, TYPES));
+  if (type !== '' && schema[INT_OR_STRING] === true) {
+    problems.push(forbiddenField(child(path, 'type'), 'must be empty if x-kubernetes-int-or-string is true'));
+  }
+  if (schema[PRESERVE] === false) {
+    problems.push(invalidValue(child(path, PRESERVE), false, 'must be true or undefined'));
+  }
+}
+
+/** Patterns and rules are compiled here once, so that nothing of them can fail later. */
+function checkExpressions(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
+  const pattern = textAt(schema, 'pattern');
+  if (pattern !== '' && compilePattern(pattern) === undefined) {
+    problems.push(invalidValue(child(path, 'pattern'), pattern, 'must be a valid regular expression'));
+  }
+  for (const [index, rule] of listAt(schema, 'x-kubernetes-validations').entries()) {
+    if (!isObject(rule)) continue;
+    const place = child(child(path, 'x-kubernetes-validations'), index);
+    for (const key of ['rule', 'messageExpression']) {
+      const expression = textAt(rule, key);
+      if (expression === '') continue;
+      const compiled = compileValidation(expression);
+      if (!compiled.ok) {
+        problems.push(
+          invalidValue(child(place, key), expression, `compilation failed: ${compiled.problem.message}`),
+        );
+      }
+    }
+  }
+}
+
+function checkListType(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
+  const listType = getOwn(schema, 'x-kubernetes-list-type');
+  if (listType === undefined) return;
+  const place = child(path, 'x-kubernetes-list-type');
+  if (listType !== 'atomic' && listType !== 'set' && listType !== 'map') {
+    problems.push(unsupportedValue(place, listType, ['atomic', 'map', 'set']));
+    return;
+  }
+  if (textAt(schema, 'type') !== 'array') {
+    problems.push(
+      invalidValue(
+        child(path, 'type'),
+        textAt(schema, 'type'),
+        'must be array if x-kubernetes-list-type is specified',
+      ),
+    );
+  }
+  if (listType !== 'map') return;
+  const keys = listAt(schema, 'x-kubernetes-list-map-keys');
+  if (keys.length === 0) {
+    problems.push(
+      required(
+        child(path, 'x-kubernetes-list-map-keys'),
+        'must not be empty if x-kubernetes-list-type is map',
+      ),
+    );
+  }
+  const items = getOwn(schema, 'items');
+  for (const [index, key] of keys.entries()) {
+    if (typeof key !== 'string' || !isObject(items) || !isObject(items['properties'])) continue;
+    const declared = getOwn(items['properties'], key);
+    const needed =
+      listAt(items, 'required').includes(key) || (isObject(declared) && declared['default'] !== undefined);
+    const where = child(child(path, 'x-kubernetes-list-map-keys'), index);
+    if (declared === undefined)
+      problems.push(invalidValue(where, key, 'entries must all be names of item properties'));
+    else if (!needed)
+      problems.push(
+        required(
+          child(child(child(path, 'items'), 'properties'), key),
+          'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
+        ),
+      );
+  }
+}

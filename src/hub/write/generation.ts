@@ -1,0 +1,14 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { deepEqual, getOwn } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+
+/** Whether the part that a generation counts changed: everything but metadata, and but status where that is a subresource. */
+export function specChanged(ref: ResourceRef, before: JsonObject, after: JsonObject): boolean {
+  const uncounted = new Set(['metadata', 'apiVersion', 'kind']);
+  if (ref.version.subresources.status || ref.definition.builtIn) uncounted.add('status');
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const key of keys) {
+    if (!uncounted.has(key) && !deepEqual(getOwn(before, key), getOwn(after, key))) return true;
+  }
+  return false;
+}

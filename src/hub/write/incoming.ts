@@ -1,0 +1,151 @@
+import { typeName } from '../admit/validate-value.ts';
+import { prune } from '../admit/prune.ts';
+import { applyDefaults } from '../admit/default-values.ts';
+import { invalidValue } from '../admit/field-problems.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject, objectAt, textAt } from '../json/json-value.ts';
+import { apiVersionOf } from '../scheme/resource-definition.ts';
+import type { Schema } from '../scheme/schema.ts';
+import { badRequest, invalid } from '../status/status-errors.ts';
+import type { WriteRequest } from './write-request.ts';
+
+/** How unknown fields are reported: a patch is an invalid value, a whole object cannot be handled. */
+export interface IncomingKind {
+  readonly patch?: JsonValue;
+  readonly strictErrors: readonly string[];
+  /** Collects texts of warnings. */
+  readonly warnings: string[];
+}
+
+/**
+ * An object as a client sent it (or as a patch made it): of the right kind and place, without unknown fields, with defaults.
+ * Unknown and duplicate fields are refused, warned of or ignored as the request wishes.
+ */
+export function acceptIncoming(request: WriteRequest, value: JsonValue, kind: IncomingKind): JsonObject {
+  if (!isObject(value))
+    throw badRequest(`the object provided is unrecognized: expected an object, got ${typeName(value)}`);
+  const named = withKind(request, value);
+  const { schema } = request.ref.version;
+  if (request.ref.definition.builtIn) refuseWrongTypes(request, schema, named);
+  const unknown: string[] = [];
+  const known = prune(schema, named, unknown) as JsonObject;
+  report(request, [...kind.strictErrors, ...unknown.map((field) => `unknown field "${field}"`)], kind);
+  return withPlace(request, applyDefaults(schema, known) as JsonObject);
+}
+
+function withKind(request: WriteRequest, object: JsonObject): JsonObject {
+  const { ref } = request;
+  const apiVersion = textAt(object, 'apiVersion');
+  const kind = textAt(object, 'kind');
+  const wanted = apiVersionOf(ref);
+  if (apiVersion !== '' && apiVersion !== wanted) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`,
+    );
+  }
+  if (kind !== '' && kind !== ref.definition.kind) {
+    throw badRequest(
+      `the kind in the data (${kind}) does not match the expected kind (${ref.definition.kind})`,
+    );
+  }
+  if (!ref.definition.builtIn && request.name === '' && kind === '')
+    throw badRequest("Object 'Kind' is missing");
+  return apiVersion !== '' && kind !== ''
+    ? object
+    : { ...object, apiVersion: wanted, kind: ref.definition.kind };
+}
+
+/** Typed kinds cannot even be read when a value has the wrong JSON type. */
+function refuseWrongTypes(request: WriteRequest, schema: Schema, object: JsonObject): void {
+  const found = firstWrongType(schema, object, '');
+  if (found === undefined) return;
+  const { kind } = request.ref.definition;
+  throw badRequest(
+    `${kind} in version "${request.ref.version.name}" cannot be handled as a ${kind}: json: cannot unmarshal ${found.found} into Go struct field ${kind}${found.path} of type ${found.wanted}`,
+  );
+}
+
+interface WrongType {
+  readonly path: string;
+  readonly found: string;
+  readonly wanted: string;
+}
+
+function firstWrongType(schema: Schema, value: JsonValue, path: string): WrongType | undefined {
+  if (value === null || schema.type === '') return undefined;
+  const found = typeName(value);
+  const number = found === 'integer' || found === 'number';
+  const fits = schema.type === found || (schema.type === 'number' && number);
+  if (!fits)
+    return {
+      path,
+      found: number ? 'number' : found === 'boolean' ? 'bool' : found,
+      wanted: schema.format ?? schema.type,
+    };
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const wrong = schema.items === undefined ? undefined : firstWrongType(schema.items, item, path);
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  for (const key of Object.keys(value)) {
+    const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
+    const wrong =
+      known === undefined ? undefined : firstWrongType(known, value[key] as JsonValue, `${path}.${key}`);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function report(request: WriteRequest, problems: readonly string[], kind: IncomingKind): void {
+  if (problems.length === 0 || request.fieldValidation === 'Ignore') return;
+  if (request.fieldValidation === 'Warn') {
+    kind.warnings.push(...problems);
+    return;
+  }
+  const text = `strict decoding error: ${problems.join(', ')}`;
+  if (kind.patch !== undefined) {
+    throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(kind.patch), text)]);
+  }
+  const { kind: name } = request.ref.definition;
+  throw badRequest(
+    `${name} in version "${request.ref.version.name}" cannot be handled as a ${name}: ${text}`,
+  );
+}
+
+/** The namespace and name of the path win; an object that says otherwise is refused. */
+function withPlace(request: WriteRequest, object: JsonObject): JsonObject {
+  const metadata = objectAt(object, 'metadata') ?? {};
+  const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
+  if (request.ref.definition.namespaced) {
+    if (namespace !== '' && namespace !== request.namespace) {
+      throw badRequest(
+        'the namespace of the provided object does not match the namespace sent on the request',
+      );
+    }
+  } else if (namespace !== '') throw badRequest('namespace is not allowed on this type');
+  if (request.name !== '' && name !== '' && name !== request.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
+  }
+  const placed: JsonObject = { ...metadata };
+  if (request.name !== '') placed['name'] = request.name;
+  if (request.namespace !== '') placed['namespace'] = request.namespace;
+  return { ...object, metadata: withoutEmpty(placed) };
+}
+
+const DROPPED_WHEN_EMPTY = ['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'];
+
+/** Metadata as it is kept: nothing empty, no nulls. */
+export function withoutEmpty(metadata: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(metadata)) {
+    const value = getOwn(metadata, key);
+    if (value === undefined || value === null || value === '') continue;
+    if (DROPPED_WHEN_EMPTY.includes(key) && typeof value === 'object' && Object.keys(value).length === 0)
+      continue;
+    result[key] = value;
+  }
+  return result;
+}

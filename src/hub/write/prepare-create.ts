@@ -1,0 +1,74 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { objectAt } from '../json/json-value.ts';
+import { trackUpdate } from '../apply/track-update.ts';
+import { acceptIncoming, withoutEmpty } from './incoming.ts';
+import { birthMetadata } from './server-metadata.ts';
+import { strategyOf } from './strategy/all-strategies.ts';
+import { validateObject } from './validate-object.ts';
+import type { DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
+
+/** POST: a new object, complete except for its resourceVersion. Throws 400 and 422. */
+export function prepareCreate(request: WriteRequest, body: DecodedBody): PreparedWrite {
+  const warnings: string[] = [];
+  const incoming = acceptIncoming(request, body.value, { strictErrors: body.strictErrors, warnings });
+  return finishCreate(request, incoming, warnings, (object) =>
+    trackUpdate(ownership(request), undefined, object),
+  );
+}
+
+/** What creation does, however the object came about. @param track notes the ownership of what was sent and defaulted */
+export function finishCreate(
+  request: WriteRequest,
+  incoming: JsonObject,
+  warnings: string[],
+  track: (object: JsonObject) => JsonObject,
+): PreparedWrite {
+  const { ref, now } = request;
+  const strategy = strategyOf(ref);
+  const born = birthMetadata(request, incoming);
+  const filled = strategy.fillIn?.(born, undefined, now) ?? born;
+  const tracked = track(filled);
+  const stripped =
+    ref.version.subresources.status && strategy.keepsStatus !== true ? withoutStatus(tracked) : tracked;
+  const made = strategy.onCreate?.(stripped, now) ?? stripped;
+  const metadata = withoutEmpty({
+    ...objectAt(made, 'metadata'),
+    ...(strategy.generation === true ? { generation: 1 } : {}),
+  });
+  const object = { ...made, metadata };
+  validateObject(request, object, undefined);
+  warnings.push(...admitted(request, 'CREATE', object, undefined));
+  return { object, changed: true, warnings };
+}
+
+function withoutStatus(object: JsonObject): JsonObject {
+  const rest = { ...object };
+  delete rest['status'];
+  return rest;
+}
+
+export function ownership(request: WriteRequest): {
+  readonly ref: WriteRequest['ref'];
+  readonly subresource: string;
+  readonly manager: string;
+  readonly now: string;
+} {
+  return {
+    ref: request.ref,
+    subresource: request.subresource,
+    manager: request.fieldManager,
+    now: request.now,
+  };
+}
+
+/** Asks every in-process validator; they refuse by throwing. */
+export function admitted(
+  request: WriteRequest,
+  operation: 'CREATE' | 'UPDATE',
+  object: JsonObject,
+  old: JsonObject | undefined,
+): readonly string[] {
+  const { ref, subresource, user } = request;
+  const can = request.can.bind(request);
+  return request.admission.flatMap((check) => check({ operation, ref, subresource, object, old, user, can }));
+}

@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
+import { unknownBodyFormat } from '../status/status-errors.ts';
+import { acceptIncoming } from './incoming.ts';
+import { finishScale, finishUpdate, trackedAs } from './prepare-update.ts';
+import { patchScale } from './scale.ts';
+import type { DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
+
+export type PatchType = 'json' | 'merge' | 'strategic';
+
+const CUSTOM_PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
+/** PATCH of every type but apply: the live object with the patch on it, then as any update. Throws 400, 409, 415 and 422. */
+export function preparePatch(
+  request: WriteRequest,
+  live: JsonObject,
+  type: PatchType,
+  body: DecodedBody,
+): PreparedWrite {
+  const { ref } = request;
+  if (type === 'strategic' && !ref.definition.builtIn) throw unknownBodyFormat(CUSTOM_PATCH_TYPES);
+  if (request.subresource === 'scale') {
+    return finishScale(
+      request,
+      live,
+      patchScale(request, live, (scale) => patched(request, scale, [type, body.value])),
+    );
+  }
+  const warnings: string[] = [];
+  const incoming = acceptIncoming(request, patched(request, live, [type, body.value]), {
+    patch: body.value,
+    strictErrors: body.strictErrors,
+    warnings,
+  });
+  return finishUpdate(request, live, { incoming, warnings, track: trackedAs(request, live) });
+}
+
+function patched(
+  request: WriteRequest,
+  object: JsonObject,
+  [type, patch]: readonly [PatchType, JsonValue],
+): JsonObject {
+  switch (type) {
+    case 'json':
+      return applyJsonPatch(object, patch);
+    case 'merge':
+      return applyMergePatch(object, patch);
+    case 'strategic':
+      return applyStrategicMergePatch(request.ref.version.schema, object, patch);
+  }
+}

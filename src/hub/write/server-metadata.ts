@@ -1,0 +1,93 @@
+import { forbiddenField } from '../admit/field-problems.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { badRequest, conflict, invalid, OBJECT_MODIFIED } from '../status/status-errors.ts';
+import type { WriteRequest } from './write-request.ts';
+
+const SERVER_OWNED = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'selfLink',
+] as const;
+
+/** Metadata of an object that comes into being: name, uid, time of birth. Sent values of the server's own fields are dropped. */
+export function birthMetadata(request: WriteRequest, object: JsonObject): JsonObject {
+  const metadata: JsonObject = { ...objectAt(object, 'metadata') };
+  if (textAt(metadata, 'resourceVersion') !== '') {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  for (const key of SERVER_OWNED) delete metadata[key];
+  const generateName = textAt(metadata, 'generateName');
+  if (textAt(metadata, 'name') === '' && generateName !== '') {
+    metadata['name'] = generateName.slice(0, 58) + (request.identity?.nameSuffix ?? '');
+  }
+  if (request.identity !== undefined) metadata['uid'] = request.identity.uid;
+  metadata['creationTimestamp'] = request.now;
+  return { ...object, metadata };
+}
+
+/** The server's own fields as they are stored, whatever was sent. */
+export function keepServerMetadata(object: JsonObject, live: JsonObject): JsonObject {
+  const metadata: JsonObject = { ...objectAt(object, 'metadata') };
+  const stored = objectAt(live, 'metadata') ?? {};
+  for (const key of [...SERVER_OWNED, 'resourceVersion']) {
+    const value = getOwn(stored, key);
+    if (value === undefined) delete metadata[key];
+    else metadata[key] = value;
+  }
+  return { ...object, metadata };
+}
+
+/** Preconditions that an object carries: its uid and its resourceVersion must be those of the live one. */
+export function checkPreconditions(request: WriteRequest, object: JsonObject, live: JsonObject): void {
+  const [sent, stored] = [objectAt(object, 'metadata'), objectAt(live, 'metadata')];
+  const { definition } = request.ref;
+  const name = textAt(stored, 'name');
+  const uid = textAt(sent, 'uid');
+  if (uid !== '' && uid !== textAt(stored, 'uid')) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${textAt(stored, 'uid')}`;
+    throw conflict(definition, name, why);
+  }
+  const version = textAt(sent, 'resourceVersion');
+  if (version !== '' && version !== textAt(stored, 'resourceVersion'))
+    throw conflict(definition, name, OBJECT_MODIFIED);
+}
+
+/** A whole custom resource can only replace what its sender has read. */
+export function requireResourceVersion(request: WriteRequest, object: JsonObject): void {
+  const metadata = objectAt(object, 'metadata');
+  if (request.ref.definition.builtIn || textAt(metadata, 'resourceVersion') !== '') return;
+  throw invalid(request.ref.definition, textAt(metadata, 'name'), [
+    {
+      field: 'metadata.resourceVersion',
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 0x0: must be specified for an update',
+    },
+  ]);
+}
+
+/** An object that is being deleted can lose finalizers, not gain them. */
+export function refuseNewFinalizers(request: WriteRequest, object: JsonObject, live: JsonObject): void {
+  const stored = objectAt(live, 'metadata');
+  if (textAt(stored, 'deletionTimestamp') === '') return;
+  const before = new Set<JsonValue>(listAt(stored, 'finalizers'));
+  const added = listAt(objectAt(object, 'metadata'), 'finalizers').filter((one) => !before.has(one));
+  if (added.length === 0) return;
+  const list = added.map((one) => JSON.stringify(one)).join(', ');
+  const detail = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+  throw invalid(request.ref.definition, textAt(stored, 'name'), [
+    forbiddenField('metadata.finalizers', detail),
+  ]);
+}
+
+export function raiseGeneration(object: JsonObject, by = 1): JsonObject {
+  const metadata = objectAt(object, 'metadata') ?? {};
+  const generation = getOwn(metadata, 'generation');
+  return {
+    ...object,
+    metadata: { ...metadata, generation: (typeof generation === 'number' ? generation : 0) + by },
+  };
+}

@@ -1,0 +1,18 @@
+import type { JsonObject } from '../../json/json-value.ts';
+import { objectAt, textAt } from '../../json/json-value.ts';
+import { crdProblems } from '../../scheme/crd-problems.ts';
+import type { Strategy } from './strategy.ts';
+
+/** Custom resource definitions: names are completed; everything that could not be served is refused. */
+export const CRD_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (object) => {
+    const spec = objectAt(object, 'spec');
+    const names = objectAt(spec, 'names');
+    if (spec === undefined || names === undefined) return object;
+    const kind = textAt(names, 'kind');
+    const completed: JsonObject = { listKind: `${kind}List`, singular: kind.toLowerCase(), ...names };
+    return { ...object, spec: { conversion: { strategy: 'None' }, ...spec, names: completed } };
+  },
+  validate: (object, old) => crdProblems(object, old),
+};

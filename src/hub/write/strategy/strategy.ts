@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../json/json-value.ts';
+import type { FieldProblem } from '../../status/status-errors.ts';
+
+/** What one kind does besides what every kind does. All functions return new objects. */
+export interface Strategy {
+  /** Fills in values that belong to whoever writes (ownership counts them). `old` is undefined on create. */
+  readonly fillIn?: (object: JsonObject, old: JsonObject | undefined, now: string) => JsonObject;
+  /** Sets what the server decides on creation (nobody owns it). */
+  readonly onCreate?: (object: JsonObject, now: string) => JsonObject;
+  /** Puts back what an update through this endpoint may not change. */
+  readonly onUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject;
+  /** What else changes when the object is marked for deletion. */
+  readonly onDelete?: (object: JsonObject) => JsonObject;
+  readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly FieldProblem[];
+  /** Counts changes of everything but metadata and status in metadata.generation. */
+  readonly generation?: true;
+  /** Keeps a status that is sent on creation. */
+  readonly keepsStatus?: true;
+}
