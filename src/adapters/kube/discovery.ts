@@ -12,7 +12,7 @@ interface ApiResourceList {
 
 /** Kinds come (a CRD is installed) much more often than they go or change. */
 const FOUND_FOR_MS = 600_000;
-const MISSING_FOR_MS = 5_000;
+const MISSING_FOR_MS = 1_000;
 
 /** Finds resources by kind, one request per group and version, remembered for a while. */
 export class Discovery {

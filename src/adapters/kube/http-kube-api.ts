@@ -14,7 +14,7 @@ import type {
   WriteOptions,
 } from '../../core/ports.ts';
 import { Discovery } from './discovery.ts';
-import { KubeConnection, type KubeRequest } from './kube-connection.ts';
+import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './kube-connection.ts';
 import { asStatus, errorForStatus, networkError } from './kube-errors.ts';
 import { parseJsonBody, readBody } from './read-body.ts';
 import { queryString, resourcePath } from './resource-path.ts';
@@ -31,6 +31,10 @@ export interface HttpKubeApiOptions {
   readonly watchSeconds?: number;
   readonly pageSize?: number;
   readonly random?: () => number;
+  /** Default `berth`. */
+  readonly userAgent?: string;
+  /** Acts as this user; the kubeconfig's user needs the right to impersonate. */
+  readonly impersonate?: ImpersonatedUser;
 }
 
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
@@ -50,7 +54,13 @@ export class HttpKubeApi implements KubeApi {
     this.#pageSize = options.pageSize ?? 500;
     this.#random = options.random ?? Math.random;
     const { config, clock } = options;
-    const connection = { config, clock, requestTimeoutMs: this.#timeoutMs };
+    const connection = {
+      config,
+      clock,
+      requestTimeoutMs: this.#timeoutMs,
+      userAgent: options.userAgent ?? 'berth',
+      impersonate: options.impersonate,
+    };
     this.#requests = new KubeConnection({ ...connection, maxSockets: options.maxSockets ?? 32 });
     this.#watches = new KubeConnection({ ...connection, maxSockets: Infinity });
     this.server = this.#requests.server;
@@ -241,8 +251,10 @@ function writeQuery(options: WriteOptions): string | undefined {
 
 function requireObject(value: unknown, request: KubeRequest): KubeObject {
   const object = value as KubeObject | null;
-  if (typeof object === 'object' && typeof object?.metadata?.name === 'string') return object;
-  throw networkError('the answer is not an object with metadata.name', request);
+  // Reviews (SubjectAccessReview and the like) are answered without a name.
+  if (typeof object === 'object' && typeof object?.metadata === 'object' && object.metadata !== null)
+    return object;
+  throw networkError('the answer is not an object with metadata', request);
 }
 
 interface ListBody {

@@ -20,6 +20,14 @@ export interface ConnectionOptions {
   /** Until the response's headers are there. */
   readonly requestTimeoutMs: number;
   readonly maxSockets: number;
+  /** Servers take the part before the first `/` as field manager of writes that name none. */
+  readonly userAgent: string;
+  readonly impersonate: ImpersonatedUser | undefined;
+}
+
+export interface ImpersonatedUser {
+  readonly user: string;
+  readonly groups: readonly string[];
 }
 
 interface Credentials {
@@ -67,11 +75,15 @@ export class KubeConnection {
   #send(request: KubeRequest, credentials: Credentials): Promise<http.IncomingMessage> {
     const url = new URL(request.path.replace(/^\//, ''), this.#base);
     if (request.query !== undefined) url.search = request.query;
-    const headers: Record<string, string | number> = {
+    const headers: http.OutgoingHttpHeaders = {
       accept: 'application/json',
-      'user-agent': 'berth',
+      'user-agent': this.#options.userAgent,
       ...credentials.headers,
     };
+    if (this.#options.impersonate !== undefined) {
+      headers['impersonate-user'] = this.#options.impersonate.user;
+      headers['impersonate-group'] = [...this.#options.impersonate.groups];
+    }
     // Without a length Node sends DELETE bodies chunked, which some servers and proxies drop.
     if (request.body !== undefined) {
       headers['content-type'] = request.contentType ?? 'application/json';

@@ -1,4 +1,4 @@
-import { BerthError, InputError, TransientError } from '../../core/errors.ts';
+import { InputError, TransientError } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -18,6 +18,8 @@ export interface ReflectorOptions extends ListOptions {
   /** Without an event or bookmark for this long the stream counts as dead and is opened anew. Servers send bookmarks about every 60 s. */
   readonly silenceLimitMs?: number;
   readonly onError?: (error: unknown) => void;
+  /** Keeps less of each object than the server sends; managedFields are always dropped. */
+  readonly transform?: (object: KubeObject) => KubeObject;
 }
 
 /**
@@ -83,7 +85,7 @@ export class Reflector {
   async #list(): Promise<string> {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
-    this.store.replace(items.map(withoutManagedFields));
+    this.store.replace(items.map((object) => this.#slim(object)));
     this.#relists += 1;
     this.#proven();
     this.#synced = true;
@@ -129,7 +131,12 @@ export class Reflector {
     }
     this.#resourceVersion = event.object.metadata.resourceVersion;
     if (event.type === 'deleted') this.store.remove(namespacedName(event.object.metadata));
-    else this.store.put(withoutManagedFields(event.object));
+    else this.store.put(this.#slim(event.object));
+  }
+
+  #slim(object: KubeObject): KubeObject {
+    const slim = withoutManagedFields(object);
+    return this.#options.transform === undefined ? slim : this.#options.transform(slim);
   }
 
   #proven(): void {
@@ -138,7 +145,7 @@ export class Reflector {
 
   #afterFailure(error: unknown): void {
     const { log, kind, onError } = this.#options;
-    // Only the network and overload leave the position in the stream in doubt-free order; all else starts from a list.
+    // After trouble of the network or the server the stream goes on from its position; all else starts from a list.
     if (!(error instanceof TransientError)) this.#resourceVersion = undefined;
     if (isExpired(error)) {
       log.info('watch position expired, listing anew', { kind: kind.kind });
@@ -146,7 +153,6 @@ export class Reflector {
     }
     log.warn('watch failed', { kind: kind.kind, error });
     onError?.(error);
-    if (!(error instanceof BerthError)) this.#resourceVersion = undefined;
   }
 
   #waitMs(error: unknown): number {

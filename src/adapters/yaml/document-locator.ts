@@ -36,11 +36,16 @@ export class DocumentLocator {
   errors(): SyntaxFinding[] {
     const { errors, warnings } = this.#document;
     // Unknown tags are warnings there, and errors here.
-    return (errors.length > 0 ? errors : warnings).map((error) => ({
+    const found = (errors.length > 0 ? errors : warnings).map((error) => ({
       code: error.code,
       message: error.message,
       ...this.#positionAt(error.pos[0]),
     }));
+    // A second error at one place only follows from the first.
+    return found.filter(({ line, column }, index) => {
+      const first = found.findIndex((other) => other.line === line && other.column === column);
+      return first === index;
+    });
   }
 
   /** Where the first key or value of the document stands. */

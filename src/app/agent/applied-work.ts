@@ -9,6 +9,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { jsonEqual } from '../../core/work/json-equal.ts';
 import type { AgentSettings } from './agent-options.ts';
+import { INTENTS_ANNOTATION } from './apply-intents.ts';
 import { AGENT_MANAGER } from './apply/apply-context.ts';
 
 export function appliedNameOf(settings: Pick<AgentSettings, 'hubHash'>, work: string): string {
@@ -20,30 +21,36 @@ export async function readApplied(cluster: KubeApi, name: string): Promise<Appli
   return found as unknown as AppliedManifestWork | undefined;
 }
 
-/** Makes the AppliedManifestWork of a work, or brings its spec and labels up to date (an agent with a new id takes over). */
+/**
+ * Makes the AppliedManifestWork of a work, or brings its spec and labels up to date (an agent with a new id takes over).
+ * @param intents what is about to be created, if anything is
+ */
 export async function ensureApplied(
   settings: AgentSettings,
   work: ManifestWork,
   existing: AppliedManifestWork | undefined,
+  intents: string | undefined,
 ): Promise<AppliedManifestWork> {
   const { cluster, hubHash, agentId } = settings;
   const name = appliedNameOf(settings, work.metadata.name);
   const spec = { hubHash, agentID: agentId, manifestWorkName: work.metadata.name };
   const labels = work.metadata.labels;
   if (existing === undefined) {
+    const metadata = {
+      name,
+      finalizers: [APPLIED_MANIFEST_WORK_FINALIZER],
+      ...(labels === undefined ? {} : { labels }),
+      ...(intents === undefined ? {} : { annotations: { [INTENTS_ANNOTATION]: intents } }),
+    };
     const object = {
       apiVersion: 'work.open-cluster-management.io/v1',
       kind: 'AppliedManifestWork',
-      metadata: {
-        name,
-        finalizers: [APPLIED_MANIFEST_WORK_FINALIZER],
-        ...(labels === undefined ? {} : { labels }),
-      },
+      metadata,
       spec,
     } as unknown as KubeObject;
     return asApplied(await cluster.create(APPLIED_MANIFEST_WORK, object, { fieldManager: AGENT_MANAGER }));
   }
-  const patch = metadataPatch(existing, labels);
+  const patch = metadataPatch(existing, labels, intents);
   if (patch === undefined && jsonEqual(existing.spec, spec)) return existing;
   const { uid, resourceVersion } = existing.metadata;
   const body = { metadata: { ...patch, uid, resourceVersion }, spec };
@@ -58,13 +65,15 @@ export async function ensureApplied(
 function metadataPatch(
   existing: AppliedManifestWork,
   labels: Readonly<Record<string, string>> | undefined,
+  intents: string | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   const { finalizers = [], labels: present = {} } = existing.metadata;
   const missing = Object.entries(labels ?? {}).filter(([key, value]) => present[key] !== value);
   const unfinalized = !finalizers.includes(APPLIED_MANIFEST_WORK_FINALIZER);
-  if (missing.length === 0 && !unfinalized) return undefined;
+  if (missing.length === 0 && !unfinalized && intents === undefined) return undefined;
   return {
     ...(missing.length === 0 ? {} : { labels: Object.fromEntries(missing) }),
+    ...(intents === undefined ? {} : { annotations: { [INTENTS_ANNOTATION]: intents } }),
     ...(unfinalized ? { finalizers: [...finalizers, APPLIED_MANIFEST_WORK_FINALIZER] } : {}),
   };
 }
@@ -84,6 +93,20 @@ export async function writeAppliedStatus(
   return asApplied(
     await cluster.mergePatch(APPLIED_MANIFEST_WORK, { namespace: '', name }, patch, {
       subresource: 'status',
+      fieldManager: AGENT_MANAGER,
+    }),
+  );
+}
+
+/** Intents that were dealt with need not be looked at again. */
+export async function dropIntents(
+  cluster: KubeApi,
+  applied: AppliedManifestWork,
+): Promise<AppliedManifestWork> {
+  const { name, uid, resourceVersion } = applied.metadata;
+  const patch = { metadata: { uid, resourceVersion, annotations: { [INTENTS_ANNOTATION]: null } } };
+  return asApplied(
+    await cluster.mergePatch(APPLIED_MANIFEST_WORK, { namespace: '', name }, patch, {
       fieldManager: AGENT_MANAGER,
     }),
   );

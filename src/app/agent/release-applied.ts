@@ -2,6 +2,7 @@ import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
 import { appliedWorkOwner } from '../../core/work/ownership.ts';
 import type { AgentState } from './agent-state.ts';
+import { everApplied } from './apply-intents.ts';
 import { dropAppliedFinalizer, readApplied } from './applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
@@ -20,8 +21,8 @@ export async function releaseApplied(state: AgentState, applied: AppliedManifest
     if (deleting?.metadata.uid !== uid) return deleting === undefined;
     return releaseApplied(state, deleting);
   }
-  const resources = applied.status?.appliedResources ?? [];
   const owner = appliedWorkOwner(name, uid);
+  const resources = everApplied(applied);
   const { pending, problems } = await releaseResources(cluster, resources, owner);
   for (const problem of problems) log.warn('object cannot be released yet', { applied: name, problem });
   const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });

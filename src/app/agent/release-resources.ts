@@ -15,8 +15,9 @@ export interface Released {
 }
 
 /**
- * Lets go of objects that a work no longer wants. Deletes only what is proven to be ours alone: our reference is among the
- * owners, no other work owns it, and it is the very object (uid) that was recorded. Anything unsure stays.
+ * Lets go of objects that a work no longer wants. Deletes only what is proven to be ours alone: the object that was just read
+ * carries the owner reference of this very AppliedManifestWork (by uid) and of no other. The uid recorded with it does not
+ * count: an agent that died after it made the object anew has not recorded the new one. Anything unsure stays.
  */
 export async function releaseResources(
   cluster: KubeApi,
@@ -52,11 +53,11 @@ async function releaseOne(
     await leaveToOthers(cluster, kind, live, owner);
     return true;
   }
-  if (live.metadata.uid !== resource.uid || resource.uid === undefined) return true;
   if (live.metadata.deletionTimestamp !== undefined) return false;
   try {
-    const found = await cluster.delete(kind, key, { uid: resource.uid, propagationPolicy: 'Background' });
-    return !found;
+    await cluster.delete(kind, key, { uid: live.metadata.uid, propagationPolicy: 'Background' });
+    // Most objects are gone by now, and then the work need not be looked at once more.
+    return (await cluster.get(kind, key))?.metadata.uid !== live.metadata.uid;
   } catch (error) {
     // Another object has the name by now: ours is gone.
     if (error instanceof ConflictError) return true;

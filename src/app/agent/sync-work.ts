@@ -8,10 +8,12 @@ import { findSame, mergeManifestStatus } from '../../core/work/merge-manifest-st
 import { wasApplied } from '../../core/work/observed-status.ts';
 import { appliedWorkOwner } from '../../core/work/ownership.ts';
 import type { AgentState } from './agent-state.ts';
-import { appliedNameOf, ensureApplied, readApplied } from './applied-work.ts';
+import { appliedNameOf, dropIntents, ensureApplied, readApplied } from './applied-work.ts';
 import { appliedCondition } from './apply/apply-manifest.ts';
-import { applyManifests, type ManifestResult } from './apply/apply-manifests.ts';
+import { applyManifests, type ManifestResult, readManifests } from './apply/apply-manifests.ts';
 import { wantedDigest } from './apply/applied-memory.ts';
+import { everApplied, hasOpenIntents, newIntents } from './apply-intents.ts';
+import type { ManifestTask } from './manifest-task.ts';
 import { isAlreadyExists } from './kube-failure.ts';
 import { keepApplied } from './evict-applied.ts';
 import { lookAtWork, watchedObjects } from './look-at-work.ts';
@@ -42,7 +44,7 @@ export async function syncWork(
     cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
   if (signal.aborted) return RETRY;
   const status = await lookAtWork(state, work, pass?.status ?? work.status ?? {});
-  if (pass !== undefined) await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
+  if (pass !== undefined) await recordApplied(state, pass);
   await state.writeWorkStatus(work, status);
   reportPass(state, work, status, pass?.results);
   if (pass?.retry === 'soon') return RETRY;
@@ -103,7 +105,8 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
   const { clock, random, resyncIntervalMs } = settings;
   memory.appliedInput = undefined;
   memory.drifted = false;
-  const applied = await currentApplied(state, work, input.applied);
+  const tasks = await readManifests(work.spec ?? {}, settings.cluster);
+  const applied = await currentApplied(state, work, input.applied, tasks);
   const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
   const before = work.status?.resourceStatus?.manifests ?? [];
   const results = await applyManifests({
@@ -111,11 +114,16 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
     live,
     memory: memory.applied,
     spec: work.spec ?? {},
+    tasks,
     name: work.metadata.name,
     owner,
     drift: cause === 'drift',
     isComplete: ({ meta }) =>
       findCondition(findSame(before, meta)?.conditions, 'Complete')?.status === 'True',
+    wasApplied: ({ meta }) => {
+      const last = findCondition(findSame(before, meta)?.conditions, 'Applied');
+      return last?.status === 'True' && last.observedGeneration === work.metadata.generation;
+    },
     signal,
   });
   if (signal.aborted)
@@ -146,16 +154,18 @@ async function currentApplied(
   state: AgentState,
   work: ManifestWork,
   cached: AppliedManifestWork | undefined,
+  tasks: readonly ManifestTask[],
 ): Promise<AppliedManifestWork> {
   const { settings } = state;
   const name = appliedNameOf(settings, work.metadata.name);
   let applied: AppliedManifestWork;
   try {
-    applied = await ensureApplied(settings, work, cached);
+    applied = await ensureApplied(settings, work, cached, newIntents(cached, tasks));
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     // The watch had not shown it yet.
-    applied = await ensureApplied(settings, work, await readApplied(settings.cluster, name));
+    const present = await readApplied(settings.cluster, name);
+    applied = await ensureApplied(settings, work, present, newIntents(present, tasks));
   }
   if (applied !== cached) state.wroteApplied(name, applied);
   return applied;
@@ -183,6 +193,13 @@ function statusOf(
   };
 }
 
+async function recordApplied(state: AgentState, pass: Pass): Promise<void> {
+  const applied = await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
+  // What was intended and is not recorded now was let go; while something failed it may still come.
+  if (pass.retry === 'soon' || !hasOpenIntents(applied)) return;
+  state.wroteApplied(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
+}
+
 interface TrackInput {
   readonly applied: AppliedManifestWork;
   readonly results: readonly ManifestResult[];
@@ -192,12 +209,13 @@ interface TrackInput {
 /** Undefined: not everything is known, so nothing was let go. */
 async function track(state: AgentState, input: TrackInput): Promise<Tracked | undefined> {
   const { applied, results, status } = input;
-  const previous = applied.status?.appliedResources ?? [];
+  const recorded = applied.status?.appliedResources ?? [];
   // Nothing was ever said about this work: an empty one must not clean up what a lost status knew.
-  if (!wasApplied(status)) return { resources: previous, unfinished: false, problems: [] };
+  if (!wasApplied(status)) return { resources: recorded, unfinished: false, problems: [] };
   const { log, cluster, clusterName } = state.settings;
   try {
     const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
+    const previous = everApplied(applied);
     const tracked = await trackResources({ cluster, live: state.live, results, previous, owner });
     for (const problem of tracked.problems)
       log.warn('stale object cannot be removed yet', { cluster: clusterName, problem });

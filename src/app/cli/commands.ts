@@ -1,5 +1,18 @@
+import { agentCommand } from './commands/agent.ts';
+import { createWorkCommand } from './commands/create-work.ts';
+import { describeWorkCommand } from './commands/describe-work.ts';
+import { getWorksCommand } from './commands/get-works.ts';
+import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './cli-command.ts';
 
 /** Every `berth` command, in the order of `berth --help`. */
-export const COMMANDS: readonly CliCommand[] = [versionCommand];
+export const COMMANDS: readonly CliCommand[] = [
+  // One per line, so that branches which each add a command merge.
+  agentCommand,
+  createWorkCommand,
+  describeWorkCommand,
+  getWorksCommand,
+  validateCommand,
+  versionCommand,
+];

@@ -119,7 +119,8 @@ export class FleetReader {
           : { parsed: reading.parsed, commit: info.id },
       );
     }
-    const { objects, problems } = assembleObjects(inOrder);
+    const { objects, problems, complete: filled } = assembleObjects(inOrder, '');
+    complete &&= filled;
     const fleet: Fleet = {
       commit: info,
       objects: complete || !this.#keepLastGood ? objects : this.#withVanished(objects),

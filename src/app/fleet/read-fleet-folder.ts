@@ -14,6 +14,8 @@ export interface FolderOptions {
   /** Globs relative to the folder. */
   readonly paths?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Locations are shown relative to it; absent: the process's. */
+  readonly cwd?: string | undefined;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function readFleetFolder(root: string, options: FolderOptions = {})
   const folder = single ? path.dirname(root) : root;
   const entries = single ? [{ path: path.basename(root), mode: '100644', id: '' }] : await listFolder(folder);
   const selector = single ? { covers: () => true } : manifestSelector(options.paths ?? []);
-  const shown = (file: string): string => shownPath(folder, file);
+  const shown = (file: string): string => shownPath(path.join(folder, file), options.cwd ?? process.cwd());
   const { files, problems: refusals } = selectManifests(entries, selector);
   const problems: Problem[] = refusals.map((problem) => withShownFile(problem, shown));
   const readings: FileReading[] = [];
@@ -40,15 +42,16 @@ export async function readFleetFolder(root: string, options: FolderOptions = {})
     options.signal?.throwIfAborted();
     readings.push({ parsed: await readOne(path.join(folder, file.path), shown(file.path)) });
   }
-  const assembled = assembleObjects(readings);
+  const assembled = assembleObjects(readings, single ? undefined : shown('x').slice(0, -1));
   return {
     objects: assembled.objects,
     problems: [...problems, ...assembled.problems],
     files: files.length,
     complete:
+      assembled.complete &&
       !problems.some(({ severity }) => severity === 'error') &&
       !readings.some(({ parsed }) => hasErrors(parsed)),
-    textOf: (file) => readFile(path.resolve(file), 'utf8').catch(() => undefined),
+    textOf: (file) => readFile(path.resolve(options.cwd ?? '', file), 'utf8').catch(() => undefined),
   };
 }
 
@@ -75,10 +78,9 @@ async function listFolder(folder: string): Promise<TreeEntry[]> {
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function shownPath(folder: string, file: string): string {
-  const full = path.join(folder, file);
-  const relative = path.relative(process.cwd(), path.resolve(full));
-  return relative.startsWith('..') ? full : relative;
+function shownPath(file: string, cwd: string): string {
+  const relative = path.relative(cwd, path.resolve(file));
+  return relative.startsWith('..') ? file : relative;
 }
 
 function withShownFile(problem: Problem, shown: (file: string) => string): Problem {

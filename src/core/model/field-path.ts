@@ -13,3 +13,14 @@ export function formatFieldPath(path: FieldPath): string {
   }
   return text === '' ? '(document)' : text;
 }
+
+/** Reads what formatFieldPath writes: `workload.manifests[2].metadata["a.b"]`. */
+export function parseFieldPath(text: string): FieldPath {
+  const parts: (string | number)[] = [];
+  for (const [, index, quoted, name] of text.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g)) {
+    if (index !== undefined) parts.push(Number(index));
+    else if (quoted !== undefined) parts.push(JSON.parse(`"${quoted}"`) as string);
+    else if (name !== undefined) parts.push(name);
+  }
+  return parts;
+}

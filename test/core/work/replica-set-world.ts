@@ -125,7 +125,12 @@ export class ReplicaSetWorld {
   }
 
   status(): Record<string, string> {
-    const { conditions } = replicaSetStatus(this.replicaSet, this.plan(), NOW, this.paused);
+    const { conditions } = replicaSetStatus(
+      this.replicaSet,
+      this.plan(),
+      NOW,
+      this.paused ? 'paused' : 'none',
+    );
     return Object.fromEntries((conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]));
   }
 

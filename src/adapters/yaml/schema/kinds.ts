@@ -10,6 +10,7 @@ import {
   PLACEMENT_DECISION,
 } from '../../../core/model/kinds.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
+import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
 import {
   addOnPlacementScore,
   managedCluster,
@@ -18,6 +19,7 @@ import {
   placementDecision,
 } from './cluster.ts';
 import { placement } from './placement.ts';
+import { placementTest } from './placement-test.ts';
 import type { ObjectSchema } from './schema.ts';
 import { manifestWork, manifestWorkReplicaSet } from './work.ts';
 
@@ -36,6 +38,7 @@ const KNOWN: readonly KnownKind[] = [
   { info: ADDON_PLACEMENT_SCORE, schema: addOnPlacementScore },
   { info: MANIFEST_WORK, schema: manifestWork },
   { info: MANIFEST_WORK_REPLICA_SET, schema: manifestWorkReplicaSet },
+  { info: PLACEMENT_TEST, schema: placementTest },
 ];
 
 const BY_TYPE = new Map(KNOWN.map((known) => [`${apiVersionOf(known.info)} ${known.info.kind}`, known]));

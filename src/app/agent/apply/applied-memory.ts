@@ -35,6 +35,11 @@ export class AppliedMemory {
     return true;
   }
 
+  /** Did this process bring it about, so that the memory is to be believed? */
+  knows(ordinal: number): boolean {
+    return this.#byOrdinal.has(ordinal);
+  }
+
   remember(ordinal: number, wanted: string, live: KubeObject): void {
     const { uid, resourceVersion } = live.metadata;
     this.#byOrdinal.set(ordinal, { wanted, led: fingerprint(live), resourceVersion, uid });

@@ -1,10 +1,11 @@
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { jsonEqual } from '../../../core/work/json-equal.ts';
 import { withOwner } from '../../../core/work/ownership.ts';
-import { objectToCreate, planUpdate } from '../../../core/work/update/plan-update.ts';
+import { objectToCreate, planUpdate, sameMetadata } from '../../../core/work/update/plan-update.ts';
 import { digestOf } from '../agent-settings.ts';
 import { isRefusal } from '../kube-failure.ts';
 import { wantedDigest } from './applied-memory.ts';
+import { isUntouched } from './untouched.ts';
 import { AGENT_MANAGER, type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
 
 /** Strategy Update: create, or bring the object to what the manifest says, by the rule of its kind. */
@@ -17,6 +18,10 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   if (memory.isSettled(ordinal, wanted, live)) return { object: live, wrote: false };
   const plan = planUpdate(live, task.manifest, ownership, digestOf);
   if (plan.action === 'none') return { object: live, wrote: false };
+  if (plan.action === 'update' && (await wasLeftAlone(context, plan.object))) {
+    memory.remember(ordinal, wanted, live);
+    return { object: live, wrote: false };
+  }
   if (plan.action === 'recreate') return { object: await recreate(context, live), wrote: true };
   try {
     const object = await context.cluster.update(task.kind, plan.object, { fieldManager: AGENT_MANAGER });
@@ -27,6 +32,16 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
     if (!plan.recreateWhenInvalid || !isRefusal(error, 'invalid')) throw error;
     return { object: await recreate(context, live), wrote: true };
   }
+}
+
+/** After a restart: does the object only look different because the API server fills in defaults? Costs one read. */
+async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
+  const { task, memory, cluster, appliedBefore, live } = context;
+  if (!appliedBefore || memory.knows(task.meta.ordinal)) return false;
+  const current = await cluster.get(task.kind, task.key);
+  if (current === undefined) return false;
+  live.written(task.kind, current, context.work);
+  return sameMetadata(current, wanted.metadata) && isUntouched(wanted, current);
 }
 
 /** Strategy CreateOnly: create when missing; of an object that exists only the owner references are kept in order. */

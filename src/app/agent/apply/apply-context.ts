@@ -18,6 +18,8 @@ export interface ApplyContext {
   readonly strategy: UpdateStrategy | undefined;
   /** The live object is read from the server, not from the watch: the last try met a conflict. */
   readonly fresh: boolean;
+  /** By the work's status this very version was applied, maybe by a process before this one. */
+  readonly appliedBefore: boolean;
 }
 
 /** What a strategy made of it; without object where none is read (ReadOnly). */

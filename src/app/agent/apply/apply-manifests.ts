@@ -1,6 +1,6 @@
 import type { ManifestWorkSpec } from '../../../core/model/manifest-work.ts';
 import type { OwnerReference } from '../../../core/model/object-meta.ts';
-import type { Clock } from '../../../core/ports.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import { applyOrder } from '../../../core/work/kind-order.ts';
 import { resolveManifestConfig } from '../../../core/work/manifest-config.ts';
@@ -23,14 +23,28 @@ export interface ApplyWork {
   readonly live: LiveObjects;
   readonly memory: AppliedMemory;
   readonly spec: ManifestWorkSpec;
+  readonly tasks: readonly ManifestTask[];
   readonly name: string;
   readonly owner: OwnerReference;
   /** Only what others changed is to be put right; the work itself says what it said before. */
   readonly drift: boolean;
   /** Has the work's status this manifest as complete? Then it is not touched again. */
   readonly isComplete: (task: ManifestTask) => boolean;
+  /** Does the work's status say that this manifest was applied in this very version? */
+  readonly wasApplied: (task: ManifestTask) => boolean;
   /** Stops between two manifests. */
   readonly signal: AbortSignal;
+}
+
+/** The manifests of a work, each resolved or with the reason why not. */
+export async function readManifests(
+  spec: ManifestWorkSpec,
+  cluster: KubeApi,
+): Promise<readonly ManifestTask[]> {
+  const tasks: ManifestTask[] = [];
+  for (const [ordinal, manifest] of (spec.workload?.manifests ?? []).entries())
+    tasks.push(await readManifest(manifest, ordinal, cluster));
+  return tasks;
 }
 
 const CONFLICT_TRIES = 4;
@@ -38,10 +52,7 @@ const CONFLICT_WAIT_MS = 10;
 
 /** Applies every manifest in kind order; results are in spec order. A failure never stops the others. */
 export async function applyManifests(work: ApplyWork): Promise<readonly ManifestResult[]> {
-  const manifests = work.spec.workload?.manifests ?? [];
-  const tasks: ManifestTask[] = [];
-  for (const [ordinal, manifest] of manifests.entries())
-    tasks.push(await readManifest(manifest, ordinal, work.settings.cluster));
+  const { tasks } = work;
   const outcomes = new Map<ManifestTask, ApplyOutcome>();
   let open = applyOrder(tasks.map(kindNameOf)).flatMap((index) => tasks[index] ?? []);
   for (let attempt = 0; attempt < CONFLICT_TRIES && open.length > 0; attempt++) {
@@ -95,6 +106,7 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
     ownership: { reference: work.owner, owned },
     strategy: resolveManifestConfig(spec.manifestConfigs ?? [], task.meta).updateStrategy,
     fresh,
+    appliedBefore: work.wasApplied(task),
   });
 }
 

@@ -9,18 +9,21 @@ import { findCondition, setCondition } from '../condition-list.ts';
 import type { PlacementOutcome, ReplicaSetPlan } from './plan-replica-set.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
 
+/** Why nothing new starts, or why it is not the current template that is rolled out. */
+export type RolloutHold = 'none' | 'paused' | 'aborted' | 'rolled-back';
+
 /** Turns what was planned and what the works say into the replica set's status. @param now RFC 3339 */
 export function replicaSetStatus(
   replicaSet: ManifestWorkReplicaSet,
   plan: ReplicaSetPlan,
   now: string,
-  paused: boolean,
+  hold: RolloutHold,
 ): ManifestWorkReplicaSetStatus {
   const summaries = plan.placements.map(summarize);
   const summary = summaries.reduce(addSummaries, EMPTY);
   const conditions = [
     verified(plan.placements),
-    rolledOut(plan.placements, paused),
+    rolledOut(plan.placements, hold),
     applied(plan.placements, summary),
   ].reduce((list, condition) => setCondition(list, condition, now), replicaSet.status?.conditions ?? []);
   return {
@@ -101,12 +104,13 @@ function verified(placements: readonly PlacementOutcome[]): Condition {
 }
 
 /** True when every selected cluster has the content and has had it for long enough, and nothing waits to be removed. */
-function rolledOut(placements: readonly PlacementOutcome[], paused: boolean): Condition {
+function rolledOut(placements: readonly PlacementOutcome[], hold: RolloutHold): Condition {
   const selected = sum(placements, ({ selected: n }) => n);
   const succeeded = sum(placements, ({ succeeded: n }) => n);
   const settled = placements.every(({ state }) => state === 'planned');
   const leaving = placements.some(({ existing, selected: n }) => existing.length > n);
-  const complete = selected > 0 && succeeded === selected && settled && !leaving;
+  const wanted = hold === 'none' || hold === 'paused';
+  const complete = wanted && selected > 0 && succeeded === selected && settled && !leaving;
   const list = (pick: (placement: PlacementOutcome) => readonly string[]): string =>
     [...new Set(placements.flatMap(pick))].sort().join(', ');
   const parts = [`${succeeded} of ${selected} clusters succeeded`];
@@ -116,7 +120,7 @@ function rolledOut(placements: readonly PlacementOutcome[], paused: boolean): Co
   if (timedOut !== '') parts.push(`timed out: ${timedOut}`);
   if (placements.some(({ maxFailureBreach }) => maxFailureBreach))
     parts.push('stopped: more failures than maxFailures allows');
-  if (paused) parts.push('paused');
+  if (hold !== 'none') parts.push(HOLD_TEXTS[hold]);
   return {
     type: 'PlacementRolledOut',
     status: complete ? 'True' : 'False',
@@ -124,6 +128,13 @@ function rolledOut(placements: readonly PlacementOutcome[], paused: boolean): Co
     message: parts.join('; '),
   };
 }
+
+const HOLD_TEXTS: Readonly<Record<Exclude<RolloutHold, 'none'>, string>> = {
+  paused: 'paused: nothing new starts',
+  aborted: 'aborted: clusters go back to the last good template',
+  'rolled-back':
+    'rolled back: too many clusters failed, the last good template counts until the template changes',
+};
 
 function applied(placements: readonly PlacementOutcome[], summary: WorkSummary): Condition {
   const condition = (status: Condition['status'], reason: string): Condition => ({

@@ -2,14 +2,23 @@ import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
 
 /**
  * Whether two specs ask for the same, however they were written: values that the API's defaults would add, empty lists
- * and maps, and `creationTimestamp: null` in manifests make no difference. Order in lists does.
+ * and maps, and `creationTimestamp: null` in manifests make no difference. Order in lists does. Objects are immutable, so
+ * the last answer for a spec is kept: thousands of works are compared with one template over and over.
  */
 export function sameWorkSpec(
   left: ManifestWorkSpec | undefined,
   right: ManifestWorkSpec | undefined,
 ): boolean {
-  return left === right || canonicalWorkSpec(left) === canonicalWorkSpec(right);
+  if (left === right) return true;
+  if (left === undefined || right === undefined) return false;
+  const known = ANSWERS.get(left);
+  if (known?.right === right) return known.same;
+  const same = canonicalWorkSpec(left) === canonicalWorkSpec(right);
+  ANSWERS.set(left, { right, same });
+  return same;
 }
+
+const ANSWERS = new WeakMap<ManifestWorkSpec, { readonly right: ManifestWorkSpec; readonly same: boolean }>();
 
 /** One text for all spellings of a spec. */
 export function canonicalWorkSpec(spec: ManifestWorkSpec | undefined): string {

@@ -48,7 +48,8 @@ function withSpecHash(manifest: KubeObject, digest: Digest): KubeObject {
   return { ...manifest, metadata: { ...manifest.metadata, annotations } };
 }
 
-function sameMetadata(live: KubeObject, metadata: KubeObject['metadata']): boolean {
+/** In everything that the Update strategy may change. */
+export function sameMetadata(live: KubeObject, metadata: KubeObject['metadata']): boolean {
   return (
     jsonEqual(live.metadata.labels ?? {}, metadata.labels ?? {}) &&
     jsonEqual(live.metadata.annotations ?? {}, metadata.annotations ?? {}) &&

@@ -1,0 +1,23 @@
+import type { ManagedCluster } from '../src/core/model/managed-cluster.ts';
+import type { ClusterDecision } from '../src/core/model/placement-decision.ts';
+
+/** What the endpoint reads: the published decisions and what is known of their clusters. All from memory. */
+export interface PluginSource {
+  /** Why nothing may be answered now (not yet read, stale); undefined when answers are good. */
+  problem(): string | undefined;
+  /** @param placement `namespace/name`; undefined when nothing is published for it */
+  placement(placement: string): PluginPlacement | undefined;
+  cluster(name: string): ManagedCluster | undefined;
+}
+
+export interface PluginPlacement {
+  readonly groups: readonly {
+    readonly name: string;
+    readonly index: number;
+    readonly decisions: readonly ClusterDecision[];
+  }[];
+  /** Identifies the published decision, e.g. for a label on the Application. */
+  readonly decisionId: string;
+  /** The placement itself allows an empty answer (`berth.dev/on-empty: allow`). */
+  readonly emptyAllowed: boolean;
+}

@@ -1,0 +1,61 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
+import type { Clock, KubeApi } from '../../core/ports.ts';
+import type { ImpersonatedUser } from './agent-options.ts';
+
+/** Clients kept open; executors are few, and each has its own connections. */
+const MAX_CLIENTS = 20;
+
+/**
+ * The managed cluster as somebody else. Groups are not sent: the API server gives a service account its own groups when only
+ * the user is impersonated.
+ */
+export class ImpersonatingClients {
+  readonly #config: KubeConfig;
+  readonly #clock: Clock;
+  readonly #clients = new Map<string, HttpKubeApi>();
+
+  constructor(config: KubeConfig, clock: Clock) {
+    this.#config = config;
+    this.#clock = clock;
+  }
+
+  as({ name }: ImpersonatedUser): KubeApi {
+    let client = this.#clients.get(name);
+    if (client === undefined) {
+      if (this.#clients.size >= MAX_CLIENTS) this.#closeOldest();
+      client = new HttpKubeApi({
+        config: impersonating(this.#config, name),
+        clock: this.#clock,
+        maxSockets: 2,
+      });
+    }
+    // Used last, closed last.
+    this.#clients.delete(name);
+    this.#clients.set(name, client);
+    return client;
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+
+  #closeOldest(): void {
+    const oldest = this.#clients.entries().next().value;
+    if (oldest === undefined) return;
+    oldest[1].close();
+    this.#clients.delete(oldest[0]);
+  }
+}
+
+function impersonating(config: KubeConfig, user: string): KubeConfig {
+  const as = new KubeConfig();
+  as.loadFromOptions({
+    clusters: config.clusters,
+    users: config.users.map((entry) => ({ ...entry, impersonateUser: user })),
+    contexts: config.contexts,
+    currentContext: config.currentContext,
+  });
+  return as;
+}

@@ -1,0 +1,143 @@
+import { InputError } from '../../../core/errors.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { NamedWorksPlan } from '../../../core/work/named-works.ts';
+import type { NamedWorkRequest, WorkTarget } from '../../works/create-named-work.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+import { addHubFlags, type HubFlags, verb, withHub } from '../hub-flags.ts';
+import { renderProblems } from '../problem-report.ts';
+
+interface CreateWorkFlags extends HubFlags {
+  readonly filename: readonly string[];
+  readonly clusters?: string;
+  readonly placement?: string;
+  readonly overwrite: boolean;
+  readonly replicaset: boolean;
+  readonly dryRun: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  berth create work web -f web.yaml --clusters cluster1,cluster2
+  berth create work web -f manifests/ --placement default/placement1              # the clusters it selects now
+  berth create work web -f manifests/ --placement default/placement1 --overwrite  # new content, or a new decision
+  berth create work web -f manifests/ --placement default/placement1 --replicaset # follows the placement by itself
+`;
+
+export const createWorkCommand: CliCommand = {
+  register(program, run) {
+    const command = verb(program, 'create', 'create objects on the hub')
+      .command('work <name>')
+      .description('bring manifests to clusters as ManifestWorks')
+      .requiredOption('-f, --filename <path...>', 'YAML or JSON files, or folders of them')
+      .option('--clusters <names>', 'managed clusters, separated by commas')
+      .option('--placement <namespace/name>', 'the clusters that a Placement selects')
+      .option(
+        '--overwrite',
+        'change works that exist; with --placement also leave clusters it no longer selects',
+        false,
+      )
+      .option('--replicaset', 'with --placement: a ManifestWorkReplicaSet that follows the placement', false)
+      .option('--dry-run', 'say what would be done, and do nothing', false);
+    addHubFlags(command)
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, name: string, flags: CreateWorkFlags) => createWork(io, name, flags)));
+  },
+};
+
+async function createWork(io: CliIo, name: string, flags: CreateWorkFlags): Promise<ExitCode> {
+  const target = targetOf(flags);
+  const manifests = await readManifests(io, flags.filename);
+  if (manifests === undefined) return 1;
+  const request = { name, target, specs: await specsOf(name, manifests), overwrite: flags.overwrite };
+  return withHub<ExitCode>(io, flags, async (hub) => {
+    const works = await import('../../works/create-named-work.ts');
+    if (flags.replicaset) {
+      const done = flags.dryRun ? 'would be written' : await works.createReplicaSet(hub, placed(request));
+      io.stdout.write(`manifestworkreplicaset ${placed(request).target.namespace}/${name} ${done}\n`);
+      return 0;
+    }
+    const plan = await works.planNamedWork(hub, request);
+    if (!flags.dryRun) await works.applyNamedWork(hub, plan);
+    io.stdout.write(renderPlan(plan, flags.dryRun));
+    return 0;
+  });
+}
+
+function targetOf({ clusters, placement, replicaset }: CreateWorkFlags): WorkTarget {
+  if ((clusters === undefined) === (placement === undefined))
+    throw flagError('--clusters, --placement', 'expected exactly one of the two');
+  if (placement !== undefined) {
+    const [namespace, name, ...rest] = placement.split('/');
+    if (namespace !== undefined && namespace !== '' && name !== undefined && name !== '' && rest.length === 0)
+      return { type: 'placement', namespace, name };
+    throw flagError('--placement', `got "${placement}", expected namespace/name`);
+  }
+  if (replicaset) throw flagError('--replicaset', 'needs --placement: a replica set follows a placement');
+  const names = [...new Set((clusters ?? '').split(',').map((text) => text.trim()))].filter(
+    (text) => text !== '',
+  );
+  if (names.length === 0)
+    throw flagError('--clusters', 'expected names of managed clusters, separated by commas');
+  return { type: 'clusters', clusters: names };
+}
+
+type PlacedRequest = NamedWorkRequest & { readonly target: Extract<WorkTarget, { type: 'placement' }> };
+
+function placed(request: NamedWorkRequest): PlacedRequest {
+  const { target } = request;
+  if (target.type !== 'placement') throw flagError('--replicaset', 'needs --placement');
+  return { ...request, target };
+}
+
+/** All objects of the files in their order; undefined after problems were printed. */
+async function readManifests(
+  io: CliIo,
+  paths: readonly string[],
+): Promise<readonly KubeObject[] | undefined> {
+  const { readFleetFolder } = await import('../../fleet/read-fleet-folder.ts');
+  const { default: path } = await import('node:path');
+  const fleets = [];
+  for (const file of paths) fleets.push(await readFleetFolder(path.resolve(io.cwd, file)));
+  const problems = fleets.flatMap((fleet) => fleet.problems);
+  io.stderr.write(renderProblems(problems, io.colour));
+  return problems.some(({ severity }) => severity === 'error')
+    ? undefined
+    : fleets.flatMap(({ objects }) => objects.map(({ object }) => object));
+}
+
+async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<NamedWorkRequest['specs']> {
+  const { splitManifests } = await import('../../../core/work/split-manifests.ts');
+  const { validateWorkSpec } = await import('../../../core/work/validate-work.ts');
+  const split = splitManifests(manifests);
+  if (!split.ok)
+    throw new InputError(
+      `manifest ${split.index} has ${split.sizeBytes} bytes, more than one work can hold`,
+      {
+        code: 'work.too-large',
+        subject: `Work ${name}`,
+      },
+    );
+  const [problem] = validateWorkSpec({ workload: { manifests } }, { limitBytes: Number.POSITIVE_INFINITY });
+  if (problem !== undefined)
+    throw new InputError(`${problem.field}: ${problem.message}`, {
+      code: problem.code,
+      subject: `Work ${name}`,
+    });
+  return split.parts.map((part) => ({ workload: { manifests: part } }));
+}
+
+function renderPlan(plan: NamedWorksPlan, dryRun: boolean): string {
+  const line = (done: string) => (work: { metadata: { name: string; namespace?: string | undefined } }) =>
+    `manifestwork ${work.metadata.namespace ?? ''}/${work.metadata.name} ${done}${dryRun ? ' (dry run)' : ''}\n`;
+  return [
+    ...plan.create.map(line('created')),
+    ...plan.update.map(({ current }) => line('changed')(current)),
+    ...plan.unchanged.map(line('unchanged')),
+    ...plan.remove.map(line('deleted')),
+  ].join('');
+}
+
+function flagError(flag: string, problem: string): InputError {
+  return new InputError(problem, { code: 'cli.flag', subject: flag });
+}

@@ -1,0 +1,72 @@
+import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
+import type { ManifestWork } from '../../../core/model/manifest-work.ts';
+import { InputError } from '../../../core/errors.ts';
+import { workRow } from '../../works/describe-work.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+import { addHubFlags, type HubFlags, verb, withHub } from '../hub-flags.ts';
+import { formatAge, renderTextTable } from '../text-table.ts';
+
+interface GetWorksFlags extends HubFlags {
+  readonly cluster?: string;
+  readonly output: string;
+}
+
+const EXAMPLES = `
+Examples:
+  berth get works                              # every work of every cluster
+  berth get works --cluster cluster1
+  berth get works my-first-work -o json
+`;
+
+export const getWorksCommand: CliCommand = {
+  register(program, run) {
+    const command = verb(program, 'get', 'list objects of the hub')
+      .command('works [name]')
+      .alias('work')
+      .description('list ManifestWorks: where they are, whether they are applied and available')
+      .option('--cluster <name>', 'only of this managed cluster')
+      .option('-o, --output <format>', 'table or json', 'table');
+    addHubFlags(command)
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, name: string | undefined, flags: GetWorksFlags) => getWorks(io, name, flags)));
+  },
+};
+
+async function getWorks(io: CliIo, name: string | undefined, flags: GetWorksFlags): Promise<ExitCode> {
+  if (flags.output !== 'table' && flags.output !== 'json')
+    throw new InputError(`got "${flags.output}", expected table or json`, {
+      code: 'cli.flag',
+      subject: '--output',
+    });
+  const { systemClock } = await import('../../../adapters/clock/system-clock.ts');
+  const works = await withHub(io, flags, async (hub) => {
+    const { items } = await hub.list(
+      MANIFEST_WORK,
+      flags.cluster === undefined ? {} : { namespace: flags.cluster },
+    );
+    return items.filter(({ metadata }) => name === undefined || metadata.name === name);
+  });
+  if (works.length === 0 && name !== undefined)
+    throw new InputError(
+      `no such ManifestWork${flags.cluster === undefined ? '' : ` on cluster ${flags.cluster}`}`,
+      {
+        code: 'kube.notfound',
+        subject: name,
+      },
+    );
+  if (flags.output === 'json') {
+    io.stdout.write(`${JSON.stringify(works, undefined, 2)}\n`);
+    return 0;
+  }
+  const rows = works.map((work) => [
+    ...workRow(work as unknown as ManifestWork),
+    formatAge(systemClock.now() - Date.parse(work.metadata.creationTimestamp ?? '')),
+  ]);
+  io.stdout.write(
+    works.length === 0
+      ? 'no works\n'
+      : renderTextTable(['CLUSTER', 'NAME', 'MANIFESTS', 'APPLIED', 'AVAILABLE', 'AGE'], rows),
+  );
+  return 0;
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { KubeApi } from '../../core/ports.ts';
+import type { CliIo } from './cli-io.ts';
+
+/** Flags of every command that talks to a hub. */
+export interface HubFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+export function addHubFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'kubeconfig of the hub (default: KUBECONFIG, ~/.kube/config, in-cluster)')
+    .option('--context <name>', 'context of the kubeconfig');
+}
+
+/** Connects, runs, and frees the connection. The client is loaded only here: other commands start without it. */
+export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi) => Promise<T>): Promise<T> {
+  const { loadKubeConfig } = await import('../../adapters/kube/load-kube-config.ts');
+  const { HttpKubeApi } = await import('../../adapters/kube/http-kube-api.ts');
+  const { systemClock } = await import('../../adapters/clock/system-clock.ts');
+  const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
+  const config = loadKubeConfig({
+    ...(file === undefined || file === '' ? {} : { file }),
+    ...(flags.context === undefined ? {} : { context: flags.context }),
+  });
+  const hub = new HttpKubeApi({ config, clock: systemClock });
+  try {
+    return await use(hub);
+  } finally {
+    hub.close();
+  }
+}
+
+/** `berth create`, `berth get`, …: made by whichever command of the family comes first. */
+export function verb(program: Command, name: string, description: string): Command {
+  return (
+    program.commands.find((command) => command.name() === name) ??
+    program.command(name).description(description)
+  );
+}

@@ -1,0 +1,41 @@
+import type { Problem } from '../../core/model/problem.ts';
+import { formatLocation } from '../../core/model/source-location.ts';
+
+const PAINT = { error: '\u001b[31m', warning: '\u001b[33m', off: '\u001b[0m' } as const;
+
+/** Problems as people read them: `file:line:column: error: …`, a form that editors and CI turn into links. */
+export function renderProblems(problems: readonly Problem[], colour: boolean): string {
+  return problems.map((problem) => renderProblem(problem, colour)).join('');
+}
+
+function renderProblem(
+  { severity, location, object, message, code, hint }: Problem,
+  colour: boolean,
+): string {
+  const where = location === undefined ? '' : `${formatLocation(location)}: `;
+  const label = colour ? `${PAINT[severity]}${severity}${PAINT.off}` : severity;
+  const subject = object === undefined ? '' : `${object}: `;
+  const advice = hint === undefined ? '' : `    hint: ${hint}\n`;
+  return `${where}${label}: ${subject}${printable(message)} [${code}]\n${advice}`;
+}
+
+/** Messages quote what users wrote; control characters in it must not reach a terminal. */
+function printable(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** `2 errors, 1 warning`, or `no problems`. */
+export function countProblems(problems: readonly Problem[]): string {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const warnings = problems.length - errors;
+  const parts = [count(errors, 'error'), count(warnings, 'warning')].filter((part) => part !== undefined);
+  return parts.length === 0 ? 'no problems' : parts.join(', ');
+}
+
+function count(number: number, noun: string): string | undefined {
+  if (number === 0) return undefined;
+  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
+}

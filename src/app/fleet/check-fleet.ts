@@ -1,0 +1,54 @@
+import { makeFieldLocator } from '../../adapters/yaml/locate-fields.ts';
+import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
+import { formatFieldPath } from '../../core/model/field-path.ts';
+import { formatRef, refOf } from '../../core/model/object-ref.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { SourceLocation } from '../../core/model/source-location.ts';
+import { checkSources } from '../../core/sources/check-sources.ts';
+import type { SourceFinding } from '../../core/sources/source-finding.ts';
+import type { Fleet } from './fleet.ts';
+
+/** What reading said and what the objects' meaning says, by file and line; every problem at its own line and column. */
+export async function checkFleet(fleet: Fleet): Promise<readonly Problem[]> {
+  const locate = fieldFinder(fleet);
+  const problems: Problem[] = [...fleet.problems];
+  for (const finding of checkSources(fleet.objects)) {
+    const { severity, code, message, hint, source, path } = finding;
+    const location = await locate(finding);
+    const object = formatRef(refOf(source.object));
+    const text = path.length === 0 ? message : `${formatFieldPath(path)}: ${message}`;
+    problems.push({
+      severity,
+      code,
+      message: text,
+      location,
+      object,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+  return problems.sort(byPlace);
+}
+
+/** Reads and indexes a file again only when something in it has to be pointed at. */
+function fieldFinder(fleet: Fleet): (finding: SourceFinding) => Promise<SourceLocation> {
+  const locators = new Map<string, ReturnType<typeof makeFieldLocator> | undefined>();
+  return async ({ source, path }) => {
+    const { location, place } = source as ParsedManifest;
+    const key = `${location.commit ?? ''}:${location.file}`;
+    if (!locators.has(key)) {
+      const text = await fleet.textOf(location.file, location.commit);
+      locators.set(key, text === undefined ? undefined : makeFieldLocator(text));
+    }
+    const locator = locators.get(key);
+    return locator === undefined ? location : { ...location, ...locator(place, path) };
+  };
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  const left = a.location;
+  const right = b.location;
+  if (left === undefined || right === undefined)
+    return (left === undefined ? 1 : 0) - (right === undefined ? 1 : 0);
+  if (left.file !== right.file) return left.file < right.file ? -1 : 1;
+  return left.line - right.line || left.column - right.column;
+}

@@ -1,0 +1,65 @@
+import type { CommitInfo } from '../../adapters/git/git-repository.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { HoldReason } from '../../core/publish/judge-result.ts';
+import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+
+/** What the controller did or saw, in the order in which it happened. `atMs`: milliseconds since the epoch. */
+export type FleetEvent = { readonly atMs: number } & FleetHappening;
+
+export type FleetHappening =
+  | {
+      readonly kind: 'commit-read';
+      readonly source: string;
+      readonly commit: CommitInfo | undefined;
+      readonly objects: number;
+      readonly files: number;
+      readonly problems: readonly Problem[];
+    }
+  | {
+      readonly kind: 'synced';
+      readonly source: string;
+      readonly applied: number;
+      readonly pruned: number;
+      readonly unchanged: number;
+    }
+  | {
+      readonly kind: 'sync-problem';
+      readonly source: string;
+      readonly object: string;
+      readonly message: string;
+      readonly location?: string | undefined;
+    }
+  | {
+      readonly kind: 'decided';
+      /** `namespace/name` */
+      readonly placement: string;
+      readonly result: ScheduleResult;
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+    }
+  | {
+      readonly kind: 'published';
+      readonly placement: string;
+      readonly clusters: readonly string[];
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+      readonly writes: number;
+      /** Identifies the record: `berth replay RECORD`. */
+      readonly record: string;
+    }
+  | {
+      readonly kind: 'held';
+      readonly placement: string;
+      readonly reason: HoldReason;
+      readonly message: string;
+      readonly token: string;
+    }
+  | {
+      readonly kind: 'works-written';
+      readonly replicaSet: string;
+      readonly created: number;
+      readonly updated: number;
+      readonly deleted: number;
+    }
+  | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
+  | { readonly kind: 'ready' };

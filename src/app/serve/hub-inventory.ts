@@ -1,0 +1,149 @@
+import { Reflector } from '../../adapters/kube/reflector.ts';
+import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
+import {
+  ADDON_PLACEMENT_SCORE,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../core/model/kinds.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../core/model/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
+import type { PlacementDecision } from '../../core/model/placement-decision.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
+
+export interface InventoryOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** A kind that the hub did not confirm for this long holds every change. */
+  readonly staleAfterMs: number;
+  readonly onError: (kind: string, error: unknown) => void;
+}
+
+/** What Berth knows of the hub: one list-watch per kind. */
+export class HubInventory {
+  readonly clusters: Reflector;
+  readonly clusterSets: Reflector;
+  readonly bindings: Reflector;
+  readonly placements: Reflector;
+  readonly decisions: Reflector;
+  readonly scores: Reflector;
+  readonly works: Reflector;
+  readonly #options: InventoryOptions;
+
+  constructor(options: InventoryOptions) {
+    this.#options = options;
+    const reflect = (kind: KindInfo, transform?: (object: KubeObject) => KubeObject): Reflector => {
+      const { api, clock, random, log, onError } = options;
+      const report = (error: unknown): void => onError(kind.kind, error);
+      return new Reflector({
+        api,
+        kind,
+        clock,
+        random,
+        log,
+        onError: report,
+        ...(transform && { transform }),
+      });
+    };
+    this.clusters = reflect(MANAGED_CLUSTER);
+    this.clusterSets = reflect(MANAGED_CLUSTER_SET);
+    this.bindings = reflect(MANAGED_CLUSTER_SET_BINDING);
+    this.placements = reflect(PLACEMENT);
+    this.decisions = reflect(PLACEMENT_DECISION);
+    this.scores = reflect(ADDON_PLACEMENT_SCORE);
+    this.works = reflect(MANIFEST_WORK, withoutManifests);
+  }
+
+  get reflectors(): readonly Reflector[] {
+    const { clusters, clusterSets, bindings, placements, decisions, scores, works } = this;
+    return [clusters, clusterSets, bindings, placements, decisions, scores, works];
+  }
+
+  start(supervisor: Supervisor): void {
+    for (const reflector of this.reflectors)
+      supervisor.start(`watch ${reflector.kind.kind}`, (signal) => reflector.run(signal));
+  }
+
+  get synced(): boolean {
+    return this.reflectors.every((reflector) => reflector.synced);
+  }
+
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.reflectors.map((reflector) => reflector.whenSynced(signal)));
+  }
+
+  /** Milliseconds since the oldest kind was confirmed. */
+  stalenessMs(): number {
+    return Math.max(...this.reflectors.map((reflector) => reflector.stalenessMs()));
+  }
+
+  /** Why nothing may be decided on what is known; undefined when it is fresh. */
+  problem(): string | undefined {
+    for (const reflector of this.reflectors) {
+      if (!reflector.synced) return `${reflector.kind.plural} have not been read yet`;
+      const staleMs = reflector.stalenessMs();
+      if (staleMs > this.#options.staleAfterMs)
+        return `${reflector.kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(this.#options.staleAfterMs / 1000)} s)`;
+    }
+    return undefined;
+  }
+
+  /** Everything a decision may depend on, in an order that does not depend on who came first. */
+  world(decisions: readonly KubeObject[] = this.decisions.store.list()): World {
+    return {
+      now: new Date(this.#options.clock.now()).toISOString(),
+      placements: sorted(this.placements.store.list()).map((object) =>
+        schedulable(object as unknown as Placement),
+      ),
+      clusters: sorted(this.clusters.store.list()) as unknown as ManagedCluster[],
+      clusterSets: sorted(this.clusterSets.store.list()) as unknown as ManagedClusterSet[],
+      bindings: sorted(this.bindings.store.list()) as unknown as ManagedClusterSetBinding[],
+      decisions: sorted(decisions) as unknown as PlacementDecision[],
+      scores: sorted(this.scores.store.list()) as unknown as AddOnPlacementScore[],
+    };
+  }
+}
+
+const schedulableOf = new WeakMap<Placement, Placement>();
+
+/** The annotation that keeps other schedulers away must not keep Berth away where Berth itself set it. */
+function schedulable(placement: Placement): Placement {
+  const annotations = placement.metadata.annotations;
+  if (
+    annotations?.[SCHEDULER_ANNOTATION] !== 'berth' ||
+    annotations[SCHEDULING_DISABLE_ANNOTATION] === undefined
+  )
+    return placement;
+  let known = schedulableOf.get(placement);
+  if (known === undefined) {
+    const { [SCHEDULING_DISABLE_ANNOTATION]: _disabled, ...rest } = annotations;
+    known = { ...placement, metadata: { ...placement.metadata, annotations: rest } };
+    schedulableOf.set(placement, known);
+  }
+  return known;
+}
+
+function sorted(objects: readonly KubeObject[]): readonly KubeObject[] {
+  const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+  return objects
+    .map((object) => ({ key: keyOf(object), object }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ object }) => object);
+}
+
+/** Of works only labels and status are looked at; their manifests would be most of the memory. */
+function withoutManifests(object: KubeObject): KubeObject {
+  const { spec: _spec, ...rest } = object;
+  return rest;
+}

@@ -1,0 +1,54 @@
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { ObjectStore } from '../../adapters/kube/object-store.ts';
+
+const ABSENT = '(absent)';
+
+/**
+ * Lets a writer read its own writes while the watch lags behind. Each write carried the version before it as precondition, so the
+ * versions that are older than the last write are known exactly; anything else in the store is newer and wins.
+ */
+export class WrittenObjects {
+  readonly #store: ObjectStore;
+  readonly #entries = new Map<
+    string,
+    { readonly after: KubeObject | undefined; readonly older: ReadonlySet<string> }
+  >();
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  get(key: string): KubeObject | undefined {
+    const seen = this.#store.get(key);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return seen;
+    if (entry.older.has(versionOf(seen))) return entry.after;
+    this.#entries.delete(key);
+    return seen;
+  }
+
+  /** `before` or `after` undefined: the object was created or deleted. */
+  wrote(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const object = after ?? before;
+    if (object === undefined) return;
+    const key = namespacedName(object.metadata);
+    if (versionOf(before) === versionOf(after)) return;
+    const older = new Set([...(this.#entries.get(key)?.older ?? []), versionOf(before)]);
+    this.#entries.set(key, { after, older });
+  }
+
+  /** After a failure nothing is known any more. */
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** Keys that the store may not have yet. */
+  keys(): Iterable<string> {
+    return this.#entries.keys();
+  }
+}
+
+function versionOf(object: KubeObject | undefined): string {
+  return object?.metadata.resourceVersion ?? ABSENT;
+}

@@ -1,0 +1,161 @@
+import { InputError } from '../../core/errors.ts';
+import {
+  apiVersionOf,
+  type KindInfo,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../core/model/kinds.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { formatRef } from '../../core/model/object-ref.ts';
+import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/placement-decision.ts';
+import type { Placement } from '../../core/model/placement.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import {
+  NAMED_WORK_LABEL,
+  namedWorkLabel,
+  namedWorkPart,
+  type NamedWorksPlan,
+  planNamedWorks,
+} from '../../core/work/named-works.ts';
+
+export type WorkTarget =
+  | { readonly type: 'clusters'; readonly clusters: readonly string[] }
+  | { readonly type: 'placement'; readonly namespace: string; readonly name: string };
+
+export interface NamedWorkRequest {
+  readonly name: string;
+  readonly target: WorkTarget;
+  readonly specs: readonly ManifestWorkSpec[];
+  readonly overwrite: boolean;
+}
+
+const FIELD_MANAGER = { fieldManager: 'berth-cli' } as const;
+
+/** Reads what is there and says what has to be done. Throws InputError when works are in the way. */
+export async function planNamedWork(hub: KubeApi, request: NamedWorkRequest): Promise<NamedWorksPlan> {
+  const { target, name, specs, overwrite } = request;
+  const clusters = target.type === 'clusters' ? target.clusters : await clustersOf(hub, target);
+  const labelled = await hub.list(MANIFEST_WORK, {
+    labelSelector: `${NAMED_WORK_LABEL}=${namedWorkLabel(name)}`,
+  });
+  const named = await Promise.all(
+    clusters.flatMap((namespace) =>
+      specs.map((_spec, part) => hub.get(MANIFEST_WORK, { namespace, name: namedWorkPart(name, part) })),
+    ),
+  );
+  const existing = [...labelled.items, ...named.filter((work) => work !== undefined)];
+  const plan = planNamedWorks({
+    name,
+    clusters,
+    specs,
+    overwrite,
+    existing: existing as unknown as readonly ManifestWork[],
+    removeOthers: target.type === 'placement',
+  });
+  const [first] = plan.refused;
+  if (first !== undefined)
+    throw new InputError(`exists with other content (${plan.refused.length} in all)`, {
+      code: 'work.exists',
+      subject: formatRef({
+        kind: 'ManifestWork',
+        namespace: first.metadata.namespace ?? '',
+        name: first.metadata.name,
+      }),
+      hint: 'add --overwrite to change it',
+    });
+  return plan;
+}
+
+/** New and changed works first; a work that moves is on its new cluster before it leaves the old one. */
+export async function applyNamedWork(hub: KubeApi, plan: NamedWorksPlan): Promise<void> {
+  for (const work of plan.create)
+    await hub.create(MANIFEST_WORK, work as unknown as KubeObject, FIELD_MANAGER);
+  for (const { current, spec } of plan.update)
+    await hub.update(MANIFEST_WORK, { ...current, spec }, FIELD_MANAGER);
+  for (const { metadata } of plan.remove) {
+    const { namespace = '', name, uid } = metadata;
+    await hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
+  }
+}
+
+/** All clusters that a placement selects. Throws rather than give half of them: others would lose their work. */
+async function clustersOf(
+  hub: KubeApi,
+  { namespace, name }: Extract<WorkTarget, { type: 'placement' }>,
+): Promise<readonly string[]> {
+  const subject = formatRef({ kind: 'Placement', namespace, name });
+  const placement = (await requireObject(hub, PLACEMENT, { namespace, name })) as unknown as Placement;
+  const labelSelector = `${PLACEMENT_LABEL}=${name}`;
+  const { items } = await hub.list(PLACEMENT_DECISION, { namespace, labelSelector });
+  const clusters = (items as unknown as readonly PlacementDecision[]).flatMap(
+    ({ status }) => status?.decisions?.map(({ clusterName }) => clusterName) ?? [],
+  );
+  const selected = new Set(clusters);
+  const expected = placement.status?.numberOfSelectedClusters;
+  if (expected === undefined || selected.size < expected)
+    throw new InputError(
+      expected === undefined
+        ? 'has not been scheduled yet'
+        : `selects ${expected} clusters, but its decisions hold ${selected.size}`,
+      { code: 'placement.incomplete', subject, hint: 'try again in a moment' },
+    );
+  return [...selected].sort();
+}
+
+async function requireObject(
+  hub: KubeApi,
+  kind: KindInfo,
+  key: { readonly namespace: string; readonly name: string },
+): Promise<KubeObject> {
+  const found = await hub.get(kind, key);
+  if (found !== undefined) return found;
+  throw new InputError('does not exist', {
+    code: 'kube.notfound',
+    subject: formatRef({ kind: kind.kind, ...key }),
+  });
+}
+
+/** A ManifestWorkReplicaSet instead of works: it follows the placement by itself, no command has to be run again. */
+export async function createReplicaSet(
+  hub: KubeApi,
+  request: NamedWorkRequest & { readonly target: Extract<WorkTarget, { type: 'placement' }> },
+): Promise<'created' | 'updated' | 'unchanged'> {
+  const { namespace, name: placement } = request.target;
+  await requireObject(hub, PLACEMENT, { namespace, name: placement });
+  const manifests = request.specs.flatMap(({ workload }) => workload?.manifests ?? []);
+  const wanted = renderReplicaSet(namespace, request.name, placement, manifests);
+  const live = await hub.get(MANIFEST_WORK_REPLICA_SET, { namespace, name: request.name });
+  if (live === undefined) {
+    await hub.create(MANIFEST_WORK_REPLICA_SET, wanted, FIELD_MANAGER);
+    return 'created';
+  }
+  if (!request.overwrite)
+    throw new InputError('exists', {
+      code: 'work.exists',
+      subject: formatRef({ kind: 'ManifestWorkReplicaSet', namespace, name: request.name }),
+      hint: 'add --overwrite to change it',
+    });
+  const updated = await hub.update(
+    MANIFEST_WORK_REPLICA_SET,
+    { ...live, spec: { ...(live['spec'] as object), ...(wanted['spec'] as object) } },
+    FIELD_MANAGER,
+  );
+  return updated.metadata.resourceVersion === live.metadata.resourceVersion ? 'unchanged' : 'updated';
+}
+
+export function renderReplicaSet(
+  namespace: string,
+  name: string,
+  placement: string,
+  manifests: readonly KubeObject[],
+): KubeObject {
+  return {
+    apiVersion: apiVersionOf(MANIFEST_WORK_REPLICA_SET),
+    kind: MANIFEST_WORK_REPLICA_SET.kind,
+    metadata: { name, namespace },
+    spec: { manifestWorkTemplate: { workload: { manifests } }, placementRefs: [{ name: placement }] },
+  };
+}

@@ -1,0 +1,65 @@
+import type { FieldValue, ManifestCondition, ManifestWork } from '../../core/model/manifest-work.ts';
+import type { Condition } from '../../core/model/object-meta.ts';
+import { findCondition } from '../../core/work/condition-list.ts';
+
+/** One line of `berth get works`: cluster, name, manifests, applied, available, since (for the age). */
+export function workRow(work: ManifestWork): readonly string[] {
+  const { name, namespace = '', generation } = work.metadata;
+  const applied = findCondition(work.status?.conditions, 'Applied');
+  const stale = applied !== undefined && applied.observedGeneration !== generation;
+  return [
+    namespace,
+    name,
+    String(work.spec?.workload?.manifests?.length ?? 0),
+    stale ? 'Pending' : (applied?.status ?? 'Unknown'),
+    findCondition(work.status?.conditions, 'Available')?.status ?? 'Unknown',
+  ];
+}
+
+/** Everything the status of a work says, for reading. What is not as it should be carries its message. */
+export function describeWork(work: ManifestWork): string {
+  const { name, namespace = '', generation, labels = {} } = work.metadata;
+  const lines = [
+    `Name:        ${name}`,
+    `Cluster:     ${namespace}`,
+    `Generation:  ${generation ?? 0}`,
+    ...Object.entries(labels).map(
+      ([key, value], index) => `${index === 0 ? 'Labels:      ' : '             '}${key}=${value}`,
+    ),
+    'Conditions:',
+    ...(work.status?.conditions ?? []).map((condition) => conditionLine(condition, generation)),
+    'Manifests:',
+    ...(work.status?.resourceStatus?.manifests ?? []).flatMap(manifestLines),
+  ];
+  if (work.status?.resourceStatus?.manifests === undefined)
+    lines.push(
+      `  ${work.spec?.workload?.manifests?.length ?? 0} manifests, nothing reported by the cluster yet`,
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+function conditionLine(condition: Condition, generation: number | undefined): string {
+  const old =
+    condition.observedGeneration !== undefined && condition.observedGeneration !== generation
+      ? ` (of generation ${condition.observedGeneration})`
+      : '';
+  return `  ${condition.type.padEnd(12)} ${condition.status.padEnd(7)} ${condition.reason}: ${condition.message}${old}`;
+}
+
+function manifestLines({ resourceMeta, conditions, statusFeedback }: ManifestCondition): readonly string[] {
+  const { kind = '?', namespace = '', name = '', ordinal } = resourceMeta;
+  const failing = (conditions ?? []).filter(
+    ({ status, type }) => status !== 'True' && type !== 'Progressing',
+  );
+  const values = (statusFeedback?.values ?? []).map(
+    ({ name: key, fieldValue }) => `${key}=${valueText(fieldValue)}`,
+  );
+  return [
+    `  [${ordinal}] ${kind} ${namespace === '' ? name : `${namespace}/${name}`}${values.length === 0 ? '' : `  ${values.join(' ')}`}`,
+    ...failing.map(({ type, status, message }) => `      ${type} ${status}: ${message}`),
+  ];
+}
+
+function valueText(value: FieldValue): string {
+  return String(value.integer ?? value.string ?? value.boolean ?? value.jsonRaw ?? '');
+}

@@ -1,0 +1,215 @@
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
+import {
+  type ManifestWorkReplicaSet,
+  type ManifestWorkReplicaSetStatus,
+  REPLICA_SET_FINALIZER,
+  REPLICA_SET_LABEL,
+} from '../../core/model/manifest-work-replica-set.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
+import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
+import { planReplicaSet, type ReplicaSetPlan } from '../../core/work/replica-set/plan-replica-set.ts';
+import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import { replicaSetStatus, type RolloutHold } from '../../core/work/replica-set/replica-set-status.ts';
+import {
+  effectiveTemplate,
+  readRolloutControl,
+  ROLLED_BACK_ANNOTATION,
+  type RolloutControl,
+} from '../../core/work/replica-set/rollout-control.ts';
+import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+import { readLastGood, recordLastGood } from './last-good-template.ts';
+import type { WorkInventory } from './work-inventory.ts';
+import { type WorkWritten, writeWorks } from './write-works.ts';
+
+export interface ReplicaSetReconcilerOptions {
+  readonly hub: KubeApi;
+  readonly inventory: WorkInventory;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rules: RolloutRules;
+  /** Writes at the same time for one replica set. */
+  readonly writeConcurrency: number;
+  readonly onWrite?: ((event: WorkWritten) => void) | undefined;
+}
+
+const FIELD_MANAGER = { fieldManager: 'berth-works' } as const;
+
+/** One pass over one replica set: ordered steps, one status patch. State comes from the inventory, except before a deletion. */
+export class ReplicaSetReconciler {
+  readonly #options: ReplicaSetReconcilerOptions;
+
+  constructor(options: ReplicaSetReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async reconcile(key: string): Promise<ReconcileOutcome> {
+    const replicaSet = this.#options.inventory.replicaSet(key);
+    if (replicaSet === undefined) return DONE;
+    if (replicaSet.metadata.deletionTimestamp !== undefined) return this.#finalize(replicaSet);
+    if (!(replicaSet.metadata.finalizers ?? []).includes(REPLICA_SET_FINALIZER)) {
+      // The event of this write brings the key back: no work exists before the finalizer does.
+      await this.#setFinalizers(replicaSet, [
+        ...(replicaSet.metadata.finalizers ?? []),
+        REPLICA_SET_FINALIZER,
+      ]);
+      return DONE;
+    }
+    return this.#deploy(replicaSet);
+  }
+
+  async #deploy(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
+    const { hub, clock, writeConcurrency, onWrite } = this.#options;
+    const control = readRolloutControl(replicaSet);
+    const goesBack = control.rolledBack || control.aborted;
+    const lastGood = goesBack ? await readLastGood(hub, replicaSet) : undefined;
+    const plan = this.#plan(replicaSet, effectiveTemplate(replicaSet, control, lastGood), control);
+    if (await this.#giveUp(replicaSet, control, plan)) return DONE;
+    const now = formatRfc3339(instantFromEpochMs(clock.now()));
+    const failure = await writeWorks(plan.actions, {
+      hub,
+      replicaSet: namespacedName(replicaSet.metadata),
+      now,
+      concurrency: writeConcurrency,
+      onWrite,
+    }).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const status = replicaSetStatus(replicaSet, plan, now, holdOf(control, lastGood !== undefined));
+    await this.#patchStatus(replicaSet, status);
+    if (failure !== undefined) throw failure.error;
+    await this.#keepIfGood(replicaSet, control, status);
+    return plan.recheckAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: plan.recheckAfterMs };
+  }
+
+  #plan(
+    replicaSet: ManifestWorkReplicaSet,
+    template: ManifestWorkReplicaSet['spec']['manifestWorkTemplate'],
+    control: RolloutControl,
+  ): ReplicaSetPlan {
+    const { inventory, clock, rules } = this.#options;
+    const namespace = replicaSet.metadata.namespace ?? '';
+    const names = replicaSet.spec.placementRefs.map(({ name }) => name);
+    const nowMs = clock.now();
+    return planReplicaSet({
+      replicaSet,
+      placements: new Map(
+        names.flatMap((name) => {
+          const placement = inventory.placement(namespace, name);
+          return placement === undefined ? [] : [[name, placement] as const];
+        }),
+      ),
+      decisions: new Map(names.map((name) => [name, inventory.decisionsOf(namespace, name)])),
+      children: inventory.childrenOf(replicaSet),
+      specsFor: clusterSpecs(replicaSet, template, (name) => inventory.cluster(name)),
+      nowMs,
+      now: formatRfc3339(instantFromEpochMs(nowMs)),
+      rules,
+      paused: control.paused,
+    });
+  }
+
+  /** More failures than allowed and an automatic rollback asked for: the template is given up, in writing. */
+  async #giveUp(
+    replicaSet: ManifestWorkReplicaSet,
+    control: RolloutControl,
+    plan: ReplicaSetPlan,
+  ): Promise<boolean> {
+    if (control.rollback !== 'automatic' || control.rolledBack || control.aborted) return false;
+    if (!plan.placements.some(({ maxFailureBreach }) => maxFailureBreach)) return false;
+    if ((await readLastGood(this.#options.hub, replicaSet)) === undefined) return false;
+    const subject = namespacedName(replicaSet.metadata);
+    this.#options.log.warn('rollout failed, going back to the last good template', { replicaSet: subject });
+    await this.#patch(replicaSet, { annotations: { [ROLLED_BACK_ANNOTATION]: control.templateHash } });
+    return true;
+  }
+
+  async #keepIfGood(
+    replicaSet: ManifestWorkReplicaSet,
+    control: RolloutControl,
+    status: ManifestWorkReplicaSetStatus,
+  ): Promise<void> {
+    const complete = status.conditions?.some(
+      ({ type, status: value }) => type === 'PlacementRolledOut' && value === 'True',
+    );
+    if (control.rollback === 'off' || complete !== true) return;
+    await recordLastGood(this.#options.hub, replicaSet, control.templateHash);
+  }
+
+  /** Deletes what carries the label, as the server lists it: a work made a moment ago may not be in the inventory yet. */
+  async #finalize(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
+    const finalizers = replicaSet.metadata.finalizers ?? [];
+    if (!finalizers.includes(REPLICA_SET_FINALIZER)) return DONE;
+    const { hub, onWrite, clock, writeConcurrency } = this.#options;
+    const labelSelector = `${REPLICA_SET_LABEL}=${ownerLabelValue(replicaSet.metadata)}`;
+    const { items } = await hub.list(MANIFEST_WORK, { labelSelector });
+    await writeWorks(
+      items.map((current) => ({
+        type: 'delete',
+        current: current as never,
+        reason: 'the replica set is deleted',
+      })),
+      {
+        hub,
+        replicaSet: namespacedName(replicaSet.metadata),
+        now: formatRfc3339(instantFromEpochMs(clock.now())),
+        concurrency: writeConcurrency,
+        onWrite,
+      },
+    );
+    const foreground = replicaSet.spec.cascadeDeletionPolicy === 'Foreground';
+    if (foreground && (await hub.list(MANIFEST_WORK, { labelSelector })).items.length > 0)
+      return { kind: 'requeue', afterMs: FOREGROUND_RECHECK_MS };
+    await this.#setFinalizers(
+      replicaSet,
+      finalizers.filter((finalizer) => finalizer !== REPLICA_SET_FINALIZER),
+    );
+    return DONE;
+  }
+
+  async #setFinalizers(replicaSet: ManifestWorkReplicaSet, finalizers: readonly string[]): Promise<void> {
+    const { resourceVersion } = replicaSet.metadata;
+    await this.#patch(replicaSet, { resourceVersion, finalizers });
+  }
+
+  async #patch(replicaSet: ManifestWorkReplicaSet, metadata: object): Promise<void> {
+    const { namespace = '', name, uid } = replicaSet.metadata;
+    const patch = { metadata: { uid, ...metadata } };
+    await this.#options.hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, FIELD_MANAGER);
+  }
+
+  async #patchStatus(
+    replicaSet: ManifestWorkReplicaSet,
+    status: ManifestWorkReplicaSetStatus,
+  ): Promise<void> {
+    if (JSON.stringify(ordered(replicaSet.status)) === JSON.stringify(ordered(status))) return;
+    const { namespace = '', name, uid } = replicaSet.metadata;
+    const patch = { metadata: { uid }, status };
+    await this.#options.hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, {
+      ...FIELD_MANAGER,
+      subresource: 'status',
+    });
+  }
+}
+
+/** Events of the works bring the key back sooner; this only covers a lost one. */
+const FOREGROUND_RECHECK_MS = 30_000;
+
+function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
+  if (control.aborted && hasLastGood) return 'aborted';
+  if (control.rolledBack && hasLastGood) return 'rolled-back';
+  return control.paused || control.aborted ? 'paused' : 'none';
+}
+
+/** Keys in one order, so that text comparison does not depend on who wrote them. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, field]) => [key, ordered(field)]);
+}

@@ -1,0 +1,111 @@
+import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
+import { runReconciler } from '../../runtime/reconciler.ts';
+import { Supervisor } from '../../runtime/supervisor.ts';
+import { WorkQueue } from '../../runtime/work-queue.ts';
+import { collectCompletedWork, deletionDueMs } from './collect-completed-works.ts';
+import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
+import { WorkInventory } from './work-inventory.ts';
+import type { WorkWritten } from './write-works.ts';
+
+export interface WorkControllersOptions {
+  readonly hub: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Default: our own rules (see docs/rollouts.md). */
+  readonly rules?: RolloutRules | undefined;
+  /** Replica sets worked on at the same time. Default 4. */
+  readonly workers?: number | undefined;
+  readonly onWrite?: ((event: WorkWritten) => void) | undefined;
+  readonly onError?: ((key: string, error: unknown) => void) | undefined;
+}
+
+export interface WorkControllers {
+  /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
+  whenIdle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Runs the hub-side controllers of works: ManifestWorkReplicaSet -> ManifestWorks, and the clean-up of completed works. */
+export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
+  const { hub, clock, log, random } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const inventory = new WorkInventory({ api: hub, clock, random, log });
+  const replicaSets = new WorkQueue(clock);
+  const completed = new WorkQueue(clock);
+  for (const reflector of inventory.reflectors)
+    supervisor.start(`watch ${reflector.kind.plural}`, (signal) => reflector.run(signal));
+  const synced = Promise.all(
+    inventory.reflectors.map((reflector) => reflector.whenSynced(supervisor.signal)),
+  );
+  enqueueOnChange(inventory, replicaSets, completed);
+  const reconciler = new ReplicaSetReconciler({
+    ...options,
+    inventory,
+    rules: options.rules ?? 'berth',
+    writeConcurrency: 8,
+  });
+  const shared = { clock, random, log };
+  // Nothing is decided before everything has been listed once: half a picture looks like clusters that left.
+  supervisor.start('replica sets', async (signal) => {
+    await synced;
+    await runReconciler(
+      {
+        ...shared,
+        name: 'ManifestWorkReplicaSet',
+        queue: replicaSets,
+        concurrency: options.workers ?? 4,
+        reconcile: (key) => reconciler.reconcile(key),
+        ...(options.onError === undefined ? {} : { onError: options.onError }),
+      },
+      signal,
+    );
+  });
+  supervisor.start('completed works', async (signal) => {
+    await synced;
+    const reconcile = (key: string) =>
+      collectCompletedWork(inventory.works.store.get(key) as ManifestWork | undefined, { hub, clock });
+    await runReconciler(
+      { ...shared, name: 'ManifestWork clean-up', queue: completed, concurrency: 1, reconcile },
+      signal,
+    );
+  });
+  return {
+    whenIdle: async () => {
+      await synced;
+      await Promise.all([replicaSets.whenIdle(), completed.whenIdle()]);
+    },
+    close: () => supervisor.close(),
+  };
+}
+
+function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, completed: WorkQueue): void {
+  const addAll = (keys: readonly string[]): void => {
+    for (const key of keys) replicaSets.add(key);
+  };
+  inventory.replicaSets.store.onChange(({ key }) => replicaSets.add(key));
+  inventory.works.store.onChange((change: ObjectChange) => {
+    addAll(inventory.replicaSetsOf(change, 'work'));
+    if (change.after !== undefined && deletionDueMs(change.after as unknown as ManifestWork) !== undefined)
+      completed.add(change.key);
+  });
+  inventory.placements.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'placement')));
+  inventory.clusters.store.onChange((change) => {
+    if (valuesChanged(change)) addAll(inventory.substitutingReplicaSets());
+  });
+  inventory.decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision')));
+}
+
+/** Labels and claims are what templates may speak of; heartbeats and conditions are not. */
+function valuesChanged({ before, after }: ObjectChange): boolean {
+  const values = (object: ObjectChange['after']): string => {
+    const cluster = object as unknown as ManagedCluster | undefined;
+    return JSON.stringify([cluster?.metadata.labels, cluster?.status?.clusterClaims]);
+  };
+  return values(before) !== values(after);
+}

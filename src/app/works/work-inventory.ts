@@ -1,0 +1,106 @@
+import {
+  MANAGED_CLUSTER,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import {
+  type ManifestWorkReplicaSet,
+  REPLICA_SET_LABEL,
+} from '../../core/model/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/placement-decision.ts';
+import type { Placement } from '../../core/model/placement.ts';
+import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import { Reflector, type ReflectorOptions } from '../../adapters/kube/reflector.ts';
+import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
+import { KeyIndex } from './key-index.ts';
+
+/** What the hub-side work controllers see of the hub, indexed the way they ask for it. */
+export class WorkInventory {
+  readonly replicaSets: Reflector;
+  readonly works: Reflector;
+  readonly placements: Reflector;
+  readonly decisions: Reflector;
+  readonly clusters: Reflector;
+  /** Owner label -> works. */
+  readonly #children = new KeyIndex((work) => work.metadata.labels?.[REPLICA_SET_LABEL]);
+  /** `namespace/placement` -> decisions. */
+  readonly #decisionsOf = new KeyIndex((decision) => placementKey(decision));
+  /** Owner label -> replica sets (one, unless two names shorten to the same label). */
+  readonly #byLabel = new KeyIndex((replicaSet) => ownerLabelValue(replicaSet.metadata));
+  readonly #byPlacement = new KeyIndex((replicaSet) => placementKeys(replicaSet));
+
+  constructor(options: Omit<ReflectorOptions, 'kind'>) {
+    const watch = (kind: ReflectorOptions['kind']): Reflector => new Reflector({ ...options, kind });
+    this.replicaSets = watch(MANIFEST_WORK_REPLICA_SET);
+    this.works = watch(MANIFEST_WORK);
+    this.placements = watch(PLACEMENT);
+    this.decisions = watch(PLACEMENT_DECISION);
+    this.clusters = watch(MANAGED_CLUSTER);
+    this.works.store.onChange((change) => this.#children.apply(change));
+    this.decisions.store.onChange((change) => this.#decisionsOf.apply(change));
+    this.replicaSets.store.onChange((change) => {
+      this.#byLabel.apply(change);
+      this.#byPlacement.apply(change);
+    });
+  }
+
+  get reflectors(): readonly Reflector[] {
+    return [this.replicaSets, this.works, this.placements, this.decisions, this.clusters];
+  }
+
+  replicaSet(key: string): ManifestWorkReplicaSet | undefined {
+    return this.replicaSets.store.get(key) as ManifestWorkReplicaSet | undefined;
+  }
+
+  childrenOf(replicaSet: ManifestWorkReplicaSet): readonly ManifestWork[] {
+    return this.#children.get(ownerLabelValue(replicaSet.metadata)) as unknown as readonly ManifestWork[];
+  }
+
+  placement(namespace: string, name: string): Placement | undefined {
+    return this.placements.store.get(`${namespace}/${name}`) as Placement | undefined;
+  }
+
+  decisionsOf(namespace: string, placement: string): readonly PlacementDecision[] {
+    return this.#decisionsOf.get(`${namespace}/${placement}`) as unknown as readonly PlacementDecision[];
+  }
+
+  cluster(name: string): ManagedCluster | undefined {
+    return this.clusters.store.get(name) as ManagedCluster | undefined;
+  }
+
+  /** Replica sets whose works depend on values of their clusters. */
+  substitutingReplicaSets(): readonly string[] {
+    return this.replicaSets.store
+      .list()
+      .filter(({ metadata }) => metadata.annotations?.[SUBSTITUTE_ANNOTATION] === 'true')
+      .map(({ metadata }) => namespacedName(metadata));
+  }
+
+  /** Replica sets that an event of another kind may concern. */
+  replicaSetsOf(change: ObjectChange, kind: 'work' | 'placement' | 'decision'): readonly string[] {
+    const keys = [change.before, change.after].flatMap((object) => {
+      if (object === undefined) return [];
+      if (kind === 'placement') return this.#byPlacement.get(namespacedName(object.metadata));
+      if (kind === 'decision') return this.#byPlacement.get(placementKey(object) ?? '');
+      return this.#byLabel.get(object.metadata.labels?.[REPLICA_SET_LABEL] ?? '');
+    });
+    return [...new Set(keys.map(({ metadata }) => namespacedName(metadata)))];
+  }
+}
+
+function placementKey(decision: KubeObject): string | undefined {
+  const placement = decision.metadata.labels?.[PLACEMENT_LABEL];
+  return placement === undefined ? undefined : `${decision.metadata.namespace ?? ''}/${placement}`;
+}
+
+function placementKeys(replicaSet: KubeObject): readonly string[] {
+  const { placementRefs } = (replicaSet as unknown as ManifestWorkReplicaSet).spec;
+  return placementRefs.map(({ name }) => `${replicaSet.metadata.namespace ?? ''}/${name}`);
+}

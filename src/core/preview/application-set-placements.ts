@@ -1,0 +1,41 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
+
+/** Depth of generators in generators; Argo CD allows two. */
+const MAX_DEPTH = 4;
+
+/**
+ * Placements (`namespace/name`) that an Argo CD ApplicationSet asks for: through the clusterDecisionResource generator
+ * (a label selector on the decisions' placement label) or through Berth's plugin generator (`input.parameters.placement`).
+ * Both may stand inside matrix and merge generators.
+ */
+export function applicationSetPlacements(object: KubeObject): readonly string[] {
+  const found = new Set<string>();
+  const spec = object['spec'];
+  collect(record(spec)['generators'], object.metadata.namespace ?? '', found, 0);
+  return [...found].sort();
+}
+
+function collect(generators: unknown, namespace: string, found: Set<string>, depth: number): void {
+  if (!Array.isArray(generators) || depth > MAX_DEPTH) return;
+  for (const generator of generators) {
+    const { clusterDecisionResource, plugin, matrix, merge } = record(generator);
+    const labels = record(record(record(clusterDecisionResource)['labelSelector'])['matchLabels']);
+    add(labels[PLACEMENT_LABEL], namespace, found);
+    const parameters = record(record(record(plugin)['input'])['parameters']);
+    const own = parameters['namespace'];
+    add(parameters['placement'], typeof own === 'string' ? own : namespace, found);
+    collect(record(matrix)['generators'], namespace, found, depth + 1);
+    collect(record(merge)['generators'], namespace, found, depth + 1);
+  }
+}
+
+function add(name: unknown, namespace: string, found: Set<string>): void {
+  if (typeof name === 'string' && name !== '') found.add(name.includes('/') ? name : `${namespace}/${name}`);
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}

@@ -1,0 +1,52 @@
+import { diffObjects } from './object-changes.ts';
+import { planPlacements } from './placement-plans.ts';
+import type { Plan } from './plan.ts';
+import type { PlanJudges, PlanSide } from './plan-input.ts';
+import { planWorkloads } from './workload-plans.ts';
+
+/** The plan between two sides that were scheduled at the same present with the same decisions of before. */
+export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Plan {
+  const placements = planPlacements(base, head, judges);
+  const objects = diffObjects(base.objects, head.objects);
+  return {
+    base: base.end,
+    head: head.end,
+    now: head.world.now,
+    hasChanges: placements.length > 0 || objects.length > 0,
+    summary: {
+      placements: head.results.length,
+      placementsChanged: placements.length,
+      clusters: head.world.clusters.length,
+      added: sum(placements.map(({ added }) => added.length)),
+      removed: sum(placements.map(({ removed }) => removed.length)),
+      held: placements.filter(({ held }) => held !== undefined).length,
+    },
+    placements,
+    workloads: planWorkloads(base, head),
+    objects,
+    notEvaluated: notEvaluated(base, head),
+  };
+}
+
+function notEvaluated(base: PlanSide, head: PlanSide): string[] {
+  const notes: string[] = [];
+  const { clusters, decisions } = base.world;
+  if (clusters.length === 0 && head.world.clusters.length === 0)
+    notes.push(
+      'No ManagedCluster stands in the repository, so no placement can select anything in this plan.',
+    );
+  const silent = head.world.clusters.filter(({ status }) => status === undefined).length;
+  if (silent > 0)
+    notes.push(
+      `${silent} of ${head.world.clusters.length} clusters have no recorded status: their claims and resources count as absent.`,
+    );
+  if (decisions.length === 0 && base.world.placements.length > 0)
+    notes.push(
+      'No PlacementDecisions are recorded: what the base decides by itself counts as what is published now.',
+    );
+  return notes;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,73 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { refOf } from '../model/object-ref.ts';
+import type { SourceObject } from '../model/source-object.ts';
+import { canonicalJson } from '../work/json-equal.ts';
+import type { ObjectChange } from './plan.ts';
+
+/** Objects that come, go or differ between two fleets, by kind and name; their order in files does not count. */
+export function diffObjects(
+  base: readonly SourceObject[],
+  head: readonly SourceObject[],
+): readonly ObjectChange[] {
+  const before = byKey(base);
+  const after = byKey(head);
+  const changes: ObjectChange[] = [];
+  for (const [key, { object, location }] of after) {
+    const old = before.get(key);
+    if (old === undefined) changes.push({ change: 'created', ref: refOf(object), fields: [], location });
+    else if (old.object !== object) {
+      const fields = changedFields(old.object, object);
+      if (fields.length > 0) changes.push({ change: 'changed', ref: refOf(object), fields, location });
+    }
+  }
+  for (const [key, { object, location }] of before)
+    if (!after.has(key)) changes.push({ change: 'deleted', ref: refOf(object), fields: [], location });
+  return changes.sort((a, b) => compare(sortKey(a), sortKey(b)));
+}
+
+/** Group, kind, namespace and name: a new version of the same object is the same object. */
+export function objectKeyOf({ apiVersion, kind, metadata }: KubeObject): string {
+  const slash = apiVersion.indexOf('/');
+  return JSON.stringify([
+    slash === -1 ? '' : apiVersion.slice(0, slash),
+    kind,
+    metadata.namespace ?? '',
+    metadata.name,
+  ]);
+}
+
+function byKey(sources: readonly SourceObject[]): Map<string, SourceObject> {
+  return new Map(sources.map((source) => [objectKeyOf(source.object), source]));
+}
+
+/** `spec.taints`, `metadata.labels`: deep enough to tell what a change is about, short enough to read. */
+function changedFields(before: KubeObject, after: KubeObject): string[] {
+  const fields: string[] = [];
+  for (const field of keysOf(before, after)) {
+    const [left, right] = [before[field], after[field]];
+    if (canonicalJson(left ?? null) === canonicalJson(right ?? null)) continue;
+    const [old, now] = [left ?? {}, right ?? {}];
+    if (!isRecord(old) || !isRecord(now)) fields.push(field);
+    else
+      for (const inner of keysOf(old, now))
+        if (canonicalJson(old[inner] ?? null) !== canonicalJson(now[inner] ?? null))
+          fields.push(`${field}.${inner}`);
+  }
+  return fields.sort();
+}
+
+function keysOf(a: object, b: object): Set<string> {
+  return new Set([...Object.keys(a), ...Object.keys(b)]);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sortKey({ ref }: ObjectChange): string {
+  return `${ref.kind}\u0000${ref.namespace}\u0000${ref.name}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,95 @@
+import { namespacedName } from '../model/object-ref.ts';
+import type { Placement } from '../model/placement.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { canonicalJson } from '../work/json-equal.ts';
+import type { PlacementPlan, PlacementSide } from './plan.ts';
+import type { PlanJudges, PlanSide } from './plan-input.ts';
+
+/** The placements of which merging changes the definition or the decision. */
+export function planPlacements(base: PlanSide, head: PlanSide, judges: PlanJudges): readonly PlacementPlan[] {
+  const before = byKey(base.results);
+  const after = byKey(head.results);
+  const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return keys.flatMap((key) => planPlacement(key, before.get(key), after.get(key), judges) ?? []);
+}
+
+function planPlacement(
+  key: string,
+  before: ScheduleResult | undefined,
+  after: ScheduleResult | undefined,
+  judges: PlanJudges,
+): PlacementPlan | undefined {
+  const placement = (after ?? before)?.placement;
+  if (placement === undefined) return undefined;
+  const old = before?.selected ?? [];
+  const now = after?.selected ?? [];
+  const added = difference(now, old);
+  const removed = difference(old, now);
+  const regrouped = before === undefined || after === undefined ? [] : regroupedClusters(before, after);
+  const definitionChanged =
+    before !== undefined &&
+    after !== undefined &&
+    definition(before.placement) !== definition(after.placement);
+  const sides = { before: sideOf(before), after: sideOf(after) };
+  const moved = added.length + removed.length + regrouped.length > 0;
+  if (before !== undefined && after !== undefined && !moved && !definitionChanged)
+    if (sides.before?.outcome === sides.after?.outcome && sides.before?.message === sides.after?.message)
+      return undefined;
+  return {
+    namespace: placement.metadata.namespace ?? '',
+    name: placement.metadata.name,
+    change: before === undefined ? 'created' : after === undefined ? 'deleted' : 'changed',
+    definitionChanged,
+    ...sides,
+    added: added.map((cluster) => ({ cluster, ...judges.explain(key, cluster, 'gained') })),
+    removed: removed.map((cluster) =>
+      after === undefined
+        ? { cluster, because: 'the placement is deleted', causes: [] }
+        : { cluster, ...judges.explain(key, cluster, 'lost') },
+    ),
+    kept: now.length - added.length,
+    regrouped,
+    held:
+      before === undefined || after === undefined
+        ? undefined
+        : judges.judge(key, old, after, definitionChanged),
+    token: judges.token(key, old, now),
+  };
+}
+
+function byKey(results: readonly ScheduleResult[]): Map<string, ScheduleResult> {
+  return new Map(results.map((result) => [namespacedName(result.placement.metadata), result]));
+}
+
+function difference(from: readonly string[], without: readonly string[]): string[] {
+  const excluded = new Set(without);
+  return from.filter((cluster) => !excluded.has(cluster)).sort();
+}
+
+/** What of a placement counts: its spec and the annotations that steer scheduling and publishing. */
+function definition({ metadata, spec }: Placement): string {
+  return canonicalJson([spec ?? {}, metadata.annotations ?? {}]);
+}
+
+function sideOf(result: ScheduleResult | undefined): PlacementSide | undefined {
+  if (result === undefined) return undefined;
+  const { outcome, selected, unscheduled, conditions } = result;
+  const telling =
+    conditions.find(({ type, status }) => type === 'PlacementMisconfigured' && status === 'True') ??
+    conditions.find(({ type, status }) => type === 'PlacementSatisfied' && status === 'False');
+  return { outcome, selected: selected.length, unscheduled, message: telling?.message ?? '' };
+}
+
+function regroupedClusters(before: ScheduleResult, after: ScheduleResult): string[] {
+  const old = groupNames(before);
+  return [...groupNames(after)]
+    .filter(([cluster, group]) => (old.get(cluster) ?? group) !== group)
+    .map(([name]) => name)
+    .sort();
+}
+
+function groupNames({ groups }: ScheduleResult): Map<string, string> {
+  return new Map(
+    groups.flatMap(({ index, name, clusters }) => clusters.map((cluster) => [cluster, `${index} ${name}`])),
+  );
+}

@@ -1,0 +1,28 @@
+import type { SourceObject } from '../model/source-object.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { World } from '../snapshot/world.ts';
+import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
+
+/** One side of a plan: what stands there and what it decides. */
+export interface PlanSide {
+  readonly end: PlanEnd;
+  readonly objects: readonly SourceObject[];
+  readonly world: World;
+  /** One per placement of the world, in its order. */
+  readonly results: readonly ScheduleResult[];
+}
+
+/** What the plan asks of its surroundings; each is the same code that runs after the merge. */
+export interface PlanJudges {
+  /** Why a cluster that moves is (`gained`) or is not any more (`lost`) selected. */
+  readonly explain: (key: string, cluster: string, move: 'gained' | 'lost') => Omit<ClusterMove, 'cluster'>;
+  /** Whether publishing would be held; `definitionChanged`: the change was made to the placement itself. */
+  readonly judge: (
+    key: string,
+    before: readonly string[],
+    result: ScheduleResult,
+    definitionChanged: boolean,
+  ) => PlannedHold | undefined;
+  /** Token of the change of one placement from these clusters to those. */
+  readonly token: (key: string, before: readonly string[], after: readonly string[]) => string;
+}

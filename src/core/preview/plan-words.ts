@@ -1,0 +1,60 @@
+import type { ClusterMove, Plan, PlacementPlan, PlacementSide, WorkloadPlan } from './plan.ts';
+
+/** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */
+export function headline(plan: Plan): string {
+  if (!plan.hasChanges) return 'No changes';
+  const { summary } = plan;
+  if (summary.placementsChanged === 0)
+    return `No placement changes; ${count(plan.objects.length, 'object')} would be updated`;
+  const moves =
+    summary.added + summary.removed === 0 ? 'no cluster moves' : signed(summary.added, summary.removed);
+  const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
+  return `${count(summary.placementsChanged, 'placement')} would change: ${moves}${held}`;
+}
+
+/** `+1 −2 clusters` */
+export function signed(added: number, removed: number): string {
+  const parts = [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''].filter(
+    (part) => part !== '',
+  );
+  return `${parts.join(' ')} ${added + removed === 1 ? 'cluster' : 'clusters'}`;
+}
+
+export function count(number: number, noun: string): string {
+  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
+}
+
+/** `1 → 2 clusters` */
+export function sizes({ before, after }: PlacementPlan): string {
+  const text = (side: PlacementSide | undefined): string =>
+    side === undefined ? 'none' : String(side.selected);
+  return `${text(before)} → ${text(after)}`;
+}
+
+/** `tainted maintenance (ManagedCluster cluster1)` */
+export function reason({ because, causes }: ClusterMove): string {
+  const behind = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
+  return `${because}${behind}`.trim();
+}
+
+/** `moves`, `is created`: what happens to a workload. */
+export function workloadVerb({ change }: WorkloadPlan): string {
+  switch (change) {
+    case 'created':
+      return 'is created';
+    case 'deleted':
+      return 'is deleted';
+    case 'changed':
+      return 'changes';
+    case 'moved':
+      return 'moves';
+  }
+}
+
+const MAX_NAMES = 20;
+
+/** The first names and how many more. */
+export function names(list: readonly string[], limit = MAX_NAMES): string {
+  const shown = list.slice(0, limit).join(', ');
+  return list.length > limit ? `${shown} and ${list.length - limit} more` : shown;
+}

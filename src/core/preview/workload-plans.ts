@@ -1,0 +1,92 @@
+import type { ManifestWorkReplicaSet } from '../model/manifest-work-replica-set.ts';
+import type { KubeObject } from '../model/object-meta.ts';
+import { namespacedName } from '../model/object-ref.ts';
+import { canonicalJson } from '../work/json-equal.ts';
+import { applicationSetPlacements } from './application-set-placements.ts';
+import { objectKeyOf } from './object-changes.ts';
+import type { WorkloadPlan } from './plan.ts';
+import type { PlanSide } from './plan-input.ts';
+
+/** A workload on one side: where it lies and what it is. */
+interface Lying {
+  readonly object: KubeObject;
+  readonly placements: readonly string[];
+  readonly clusters: readonly string[];
+}
+
+/** Works, replica sets and ApplicationSets that change or move. */
+export function planWorkloads(base: PlanSide, head: PlanSide): readonly WorkloadPlan[] {
+  const before = workloadsOf(base);
+  const after = workloadsOf(head);
+  const keys = [...new Set([...before.keys(), ...after.keys()])];
+  return keys.flatMap((key) => planWorkload(before.get(key), after.get(key)) ?? []).sort(byName);
+}
+
+function planWorkload(before: Lying | undefined, after: Lying | undefined): WorkloadPlan | undefined {
+  const lying = after ?? before;
+  if (lying === undefined) return undefined;
+  const old = new Set(before?.clusters);
+  const now = new Set(after?.clusters);
+  const added = [...now].filter((cluster) => !old.has(cluster)).sort();
+  const removed = [...old].filter((cluster) => !now.has(cluster)).sort();
+  const change = changeOf(before, after);
+  if (change === 'moved' && added.length + removed.length === 0) return undefined;
+  const { kind, metadata } = lying.object;
+  return {
+    kind,
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    change,
+    placements: lying.placements,
+    added,
+    removed,
+    kept: now.size - added.length,
+  };
+}
+
+function changeOf(before: Lying | undefined, after: Lying | undefined): WorkloadPlan['change'] {
+  if (before === undefined) return 'created';
+  if (after === undefined) return 'deleted';
+  return canonicalJson(before.object['spec']) === canonicalJson(after.object['spec']) ? 'moved' : 'changed';
+}
+
+function workloadsOf({ objects, results }: PlanSide): Map<string, Lying> {
+  const selected = new Map(
+    results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
+  );
+  const found = new Map<string, Lying>();
+  for (const { object } of objects) {
+    const lying = lyingOf(object, selected);
+    if (lying !== undefined) found.set(objectKeyOf(object), lying);
+  }
+  return found;
+}
+
+function lyingOf(object: KubeObject, selected: ReadonlyMap<string, readonly string[]>): Lying | undefined {
+  const through = (placements: readonly string[]): Lying => ({
+    object,
+    placements,
+    clusters: placements.flatMap((key) => selected.get(key) ?? []),
+  });
+  switch (`${object.apiVersion.split('/')[0]} ${object.kind}`) {
+    case 'work.open-cluster-management.io ManifestWorkReplicaSet': {
+      const { metadata, spec } = object as unknown as ManifestWorkReplicaSet;
+      return through(
+        spec.placementRefs.map(({ name }) => namespacedName({ namespace: metadata.namespace, name })),
+      );
+    }
+    case 'argoproj.io ApplicationSet': {
+      const placements = applicationSetPlacements(object);
+      return placements.length === 0 ? undefined : through(placements);
+    }
+    case 'work.open-cluster-management.io ManifestWork':
+      return { object, placements: [], clusters: [object.metadata.namespace ?? ''] };
+    default:
+      return undefined;
+  }
+}
+
+function byName(a: WorkloadPlan, b: WorkloadPlan): number {
+  const [left, right] = [`${a.kind} ${a.namespace}/${a.name}`, `${b.kind} ${b.namespace}/${b.name}`];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,138 @@
+import { parseGoDuration } from '../model/go-duration.ts';
+import type { Placement } from '../model/placement.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { canonicalJson } from '../work/json-equal.ts';
+import { type DecisionPage, type DesiredGroup, publishedClusters } from './decision-page.ts';
+import { desiredGroups } from './desired-groups.ts';
+import { type Hold, judgeResult, listNames } from './judge-result.ts';
+import { type MoveStep, planMove } from './move-policy.ts';
+import { type Digest, planToken } from './plan-token.ts';
+import {
+  MOVE_ABORT_ANNOTATION,
+  MOVE_DEADLINE_ANNOTATION,
+  MOVE_POLICY_ANNOTATION,
+  RELEASE_ANNOTATION,
+  REMOVAL_BUDGET_ANNOTATION,
+} from './publish-annotations.ts';
+import type { Move, PublishState } from './publish-state.ts';
+import { parseRemovalBudget, type RemovalBudget } from './removal-budget.ts';
+import { removedRecently } from './removal-window.ts';
+
+export interface PublicationInput {
+  /** `namespace/name` */
+  readonly key: string;
+  /** As it stands on the hub now: its annotations count. */
+  readonly placement: Placement;
+  readonly result: ScheduleResult;
+  readonly pages: readonly DecisionPage[];
+  readonly state: PublishState | undefined;
+  readonly budget: RemovalBudget;
+  readonly inventoryProblem: string | undefined;
+  /** Does the placement's work run on the cluster (Available or Healthy)? */
+  readonly isReady: (cluster: string) => boolean;
+  readonly nowMs: number;
+  readonly digest: Digest;
+}
+
+/** What is to stand on the pages now. */
+export interface Publication {
+  /** Undefined: the pages stay as they are. */
+  readonly groups: readonly DesiredGroup[] | undefined;
+  readonly hold: Hold | undefined;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly move: Move | undefined;
+  /** A release named this very change. */
+  readonly released: boolean;
+  /** Look again after this long, though nothing may have changed on the hub. */
+  readonly againAfterMs: number | undefined;
+}
+
+const DEFAULT_MOVE_DEADLINE_MS = 600_000;
+
+export function specHash(digest: Digest, placement: Placement): string {
+  return digest(canonicalJson(placement.spec ?? {})).slice(0, 16);
+}
+
+/** From a result to what may be published of it now: all, nothing (held), or old and new side by side (a move). */
+export function decidePublication(input: PublicationInput): Publication {
+  const { key, result, state, digest } = input;
+  const annotations = input.placement.metadata.annotations ?? {};
+  const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
+  // The token of a move must not change because its first half is done.
+  const arriving = new Set(state?.move?.arriving ?? []);
+  const before = (published ?? []).filter((cluster) => !arriving.has(cluster));
+  const token = planToken(digest, key, before, result.selected);
+  const verdict = judgeResult({
+    result,
+    published,
+    specChanged: state !== undefined && state.specHash !== specHash(digest, result.placement),
+    budget: parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ?? input.budget,
+    recentlyRemoved: removedRecently(state?.removals ?? [], input.nowMs),
+    inventoryProblem: input.inventoryProblem,
+    token,
+    releasedToken: annotations[RELEASE_ANNOTATION],
+  });
+  if (verdict.kind === 'held') return heldPublication(verdict, state?.move);
+  const { added, removed, released } = verdict;
+  const groups = desiredGroups(result);
+  const plain: Publication = {
+    groups,
+    hold: undefined,
+    added,
+    removed,
+    move: undefined,
+    released,
+    againAfterMs: undefined,
+  };
+  if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || released) return plain;
+  return decideMove(input, plain, token);
+}
+
+const STALE_RETRY_MS = 5_000;
+
+function heldPublication(hold: Hold, move: Move | undefined): Publication {
+  const againAfterMs = hold.reason === 'InventoryStale' ? STALE_RETRY_MS : undefined;
+  return { groups: undefined, hold, added: [], removed: [], move, released: false, againAfterMs };
+}
+
+function decideMove(input: PublicationInput, plain: Publication, token: string): Publication {
+  const annotations = input.placement.metadata.annotations ?? {};
+  const { state, nowMs } = input;
+  const running = state?.move?.token === token ? state.move : undefined;
+  const move = running ?? { token, startedAtMs: nowMs, arriving: plain.added };
+  const step = planMove({
+    pages: input.pages,
+    desired: plain.groups ?? [],
+    removed: plain.removed,
+    arriving: move.arriving,
+    isReady: input.isReady,
+    startedAtMs: move.startedAtMs,
+    deadlineMs: parseGoDuration(annotations[MOVE_DEADLINE_ANNOTATION] ?? '') ?? DEFAULT_MOVE_DEADLINE_MS,
+    nowMs,
+    aborted: annotations[MOVE_ABORT_ANNOTATION] === token,
+  });
+  return moveOutcome(step, plain, move, nowMs);
+}
+
+function moveOutcome(step: MoveStep, plain: Publication, move: Move, nowMs: number): Publication {
+  switch (step.kind) {
+    case 'complete':
+      return plain;
+    case 'waiting': {
+      const againAfterMs = Math.min(step.untilMs - nowMs, 5_000);
+      return { ...plain, groups: step.groups, removed: [], move, againAfterMs };
+    }
+    case 'aborted':
+      return { ...plain, groups: step.groups, added: [], removed: move.arriving, move };
+    case 'timed-out': {
+      const { token } = move;
+      const message =
+        `Not ready in time: ${listNames(step.notReady)}. Old and new clusters stay published. Finish with the annotation ` +
+        `${RELEASE_ANNOTATION}: "${token}" on the placement, or give up with ${MOVE_ABORT_ANNOTATION}: "${token}".`;
+      const { added, removed } = plain;
+      const hold: Hold = { kind: 'held', reason: 'MoveTimedOut', message, added, removed, token };
+      return { ...plain, groups: step.groups, removed: [], move, hold, againAfterMs: 30_000 };
+    }
+  }
+}

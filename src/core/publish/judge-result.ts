@@ -1,0 +1,143 @@
+import type { Condition } from '../model/object-meta.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { RELEASE_ANNOTATION } from './publish-annotations.ts';
+import { type RemovalBudget, removalLimit } from './removal-budget.ts';
+
+export type HoldReason =
+  | 'Misconfigured'
+  | 'InventoryStale'
+  | 'WouldEmpty'
+  | 'RemovalBudgetExceeded'
+  | 'MoveTimedOut';
+
+export interface Hold {
+  readonly kind: 'held';
+  readonly reason: HoldReason;
+  /** What would happen, the numbers, and the way out. */
+  readonly message: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly token: string;
+}
+
+export type Verdict =
+  | {
+      readonly kind: 'publish';
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+      readonly released: boolean;
+    }
+  | Hold;
+
+export interface JudgeInput {
+  readonly result: ScheduleResult;
+  /** Clusters on the hub's pages now. Undefined: no page exists, nothing was ever published. */
+  readonly published: readonly string[] | undefined;
+  /** The placement's spec is not the one behind the last publication; unknown counts as unchanged. */
+  readonly specChanged: boolean;
+  readonly budget: RemovalBudget;
+  /** Clusters that changes of the last minutes already removed: many small steps are one large one. */
+  readonly recentlyRemoved: number;
+  /** Why the inventory cannot be trusted now; undefined when it is fresh and complete. */
+  readonly inventoryProblem: string | undefined;
+  /** Plan token of this very change. */
+  readonly token: string;
+  /** Token that a release names, if any. */
+  readonly releasedToken: string | undefined;
+}
+
+/** May this result be published, or does the last one stay? Asked in the order of how little is known. */
+export function judgeResult(input: JudgeInput): Verdict {
+  const { result, published } = input;
+  const selected = new Set(result.selected);
+  const before = new Set(published ?? []);
+  const added = result.selected.filter((cluster) => !before.has(cluster));
+  const removed = [...before].filter((cluster) => !selected.has(cluster)).sort();
+  const hold = (reason: HoldReason, problem: string, wayOut: string): Hold => ({
+    kind: 'held',
+    reason,
+    message: `${problem} ${wayOut}`,
+    added,
+    removed,
+    token: input.token,
+  });
+
+  if (input.inventoryProblem !== undefined && added.length + removed.length > 0)
+    return hold(
+      'InventoryStale',
+      `The clusters cannot be read: ${input.inventoryProblem}.`,
+      'It is tried again by itself; the last decision stays published.',
+    );
+  const released = input.releasedToken === input.token;
+  if (released) return { kind: 'publish', added, removed, released };
+  const release = wayOut(result.placement.metadata, input.token);
+  if (result.outcome === 'misconfigured' && (published === undefined || removed.length > 0))
+    return hold(
+      'Misconfigured',
+      `${misconfiguration(result)}; ${keeps(before.size)}.`,
+      'Mend the placement.',
+    );
+  if (published !== undefined && removed.length > 0 && result.selected.length === 0 && !asksForNone(input))
+    if (!input.specChanged)
+      return hold(
+        'WouldEmpty',
+        `All ${before.size} clusters would go, though the placement did not change: ${listNames(removed)}.`,
+        release,
+      );
+  if (removed.length > 0 && !asksForNone(input)) {
+    const limit = removalLimit(input.budget, before.size + input.recentlyRemoved);
+    const total = removed.length + input.recentlyRemoved;
+    if (total > limit) {
+      const earlier = input.recentlyRemoved > 0 ? `, after ${input.recentlyRemoved} in the last minutes` : '';
+      return hold(
+        'RemovalBudgetExceeded',
+        `${removed.length} of ${before.size} clusters would go${earlier} (budget ${limit}): ${listNames(removed)}.`,
+        release,
+      );
+    }
+  }
+  return { kind: 'publish', added, removed, released: false };
+}
+
+/** The condition that says so on the Placement. A hold that is over becomes False once; it is not added where there was none. */
+export function heldCondition(
+  hold: Hold | undefined,
+  existing: Condition | undefined,
+): Condition | undefined {
+  if (hold !== undefined)
+    return { type: 'berth.dev/Held', status: 'True', reason: hold.reason, message: hold.message };
+  if (existing === undefined) return undefined;
+  return { type: 'berth.dev/Held', status: 'False', reason: 'Published', message: '' };
+}
+
+/** `numberOfClusters: 0` is the one way for a placement to ask for nothing. */
+function asksForNone(input: JudgeInput): boolean {
+  return input.specChanged && input.result.placement.spec?.numberOfClusters === 0;
+}
+
+function misconfiguration(result: ScheduleResult): string {
+  return (
+    result.conditions.find((condition) => condition.type === 'PlacementMisconfigured')?.message ??
+    'The placement is misconfigured'
+  );
+}
+
+function keeps(count: number): string {
+  return count === 0 ? 'nothing is published' : `the last decision (${count} clusters) stays published`;
+}
+
+function wayOut(
+  meta: { readonly namespace?: string | undefined; readonly name: string },
+  token: string,
+): string {
+  const name = `${meta.namespace ?? ''}/${meta.name}`;
+  return `The last decision stays published. To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: berth release ${name} --token ${token}`;
+}
+
+const MAX_NAMES = 10;
+
+/** The first names and how many more: conditions are limited to 32,768 characters. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+}

@@ -1,0 +1,130 @@
+import { type ClusterDecision, MAX_CLUSTERS_PER_DECISION } from '../model/placement-decision.ts';
+import { type DecisionPage, type DesiredGroup, type GroupKey, sameGroup } from './decision-page.ts';
+import { type LaidOutPage, layOutPages } from './page-layout.ts';
+
+/** One write to the hub. */
+export type PageAction =
+  | { readonly kind: 'create'; readonly page: string; readonly group: GroupKey }
+  | { readonly kind: 'label'; readonly page: string; readonly group: GroupKey }
+  | { readonly kind: 'write'; readonly page: string; readonly decisions: readonly ClusterDecision[] }
+  | { readonly kind: 'delete'; readonly page: string };
+
+export interface PagePlan {
+  /**
+   * In this order, one after the other; a failure stops the rest. Whatever prefix was carried out, each cluster that was and
+   * stays selected is listed, and no cluster is removed before every new one is listed.
+   */
+  readonly actions: readonly PageAction[];
+  /** The pages when all is done, in page order. */
+  readonly pages: readonly SettledPage[];
+  /** Nothing changes but scores and the order they give: may wait (scoreRateLimit). */
+  readonly scoresOnly: boolean;
+}
+
+export interface SettledPage {
+  readonly name: string;
+  readonly group: GroupKey;
+  readonly decisions: readonly ClusterDecision[];
+}
+
+/** From the pages on the hub to the wanted groups. A cluster must be in at most one wanted group. */
+export function planPages(
+  placementName: string,
+  current: readonly DecisionPage[],
+  desired: readonly DesiredGroup[],
+  isTaken?: (name: string) => boolean,
+): PagePlan {
+  const layout = layOutPages(placementName, current, desired, isTaken);
+  const decisionOf = new Map<string, ClusterDecision>();
+  for (const group of desired)
+    for (const decision of group.decisions) decisionOf.set(decision.clusterName, decision);
+
+  const kept = pagesToKeep(layout);
+  const settled = kept.map(({ page, group }) => ({
+    name: page.name,
+    group,
+    // The map's order is the wanted order.
+    decisions: [...decisionOf.values()].filter((decision) => page.home.has(decision.clusterName)),
+  }));
+  const labels: PageAction[] = [];
+  const creates: PageAction[] = [];
+  for (const { page, group } of kept) {
+    if (page.before === undefined) creates.push({ kind: 'create', page: page.name, group });
+    else if (!sameGroup(page.before.group, group) || !page.before.owned)
+      labels.push({ kind: 'label', page: page.name, group });
+  }
+  const finals = settled.filter(
+    (page, at) => !sameDecisions(kept[at]?.page.before?.decisions ?? [], page.decisions),
+  );
+  const deletes = layout
+    .filter((page) => page.before !== undefined && !kept.some((entry) => entry.page === page))
+    .map((page): PageAction => ({ kind: 'delete', page: page.name }));
+  const additions = finals.length + deletes.length > 1 ? additionWrites(kept, decisionOf) : [];
+  const covered = new Map(additions.map((action) => [action.page, action.decisions]));
+  const removals = finals
+    .filter((page) => !sameDecisions(covered.get(page.name) ?? [], page.decisions) || !covered.has(page.name))
+    .map((page): PageAction => ({ kind: 'write', page: page.name, decisions: page.decisions }));
+  return {
+    actions: [...labels, ...creates, ...additions, ...removals, ...deletes],
+    pages: settled,
+    scoresOnly:
+      labels.length + creates.length + deletes.length === 0 &&
+      finals.every((page) => sameClusters(page, current)),
+  };
+}
+
+/** Pages that a group needs: those with clusters, and one empty page for a group without any. */
+function pagesToKeep(
+  layout: readonly LaidOutPage[],
+): { readonly page: LaidOutPage; readonly group: GroupKey }[] {
+  const result: { page: LaidOutPage; group: GroupKey }[] = [];
+  for (const page of layout) {
+    const { group } = page;
+    if (group === undefined) continue;
+    const firstOfGroup = layout.find((other) => sameGroup(other.group, group)) === page;
+    const groupIsEmpty = layout.every((other) => !sameGroup(other.group, group) || other.home.size === 0);
+    if (page.home.size > 0 || (firstOfGroup && groupIsEmpty)) result.push({ page, group });
+  }
+  return result;
+}
+
+/** First pass over pages that gain clusters: all that they list already stays, as far as there is room. */
+function additionWrites(
+  kept: readonly { readonly page: LaidOutPage }[],
+  decisionOf: ReadonlyMap<string, ClusterDecision>,
+): (PageAction & { readonly kind: 'write' })[] {
+  return kept
+    .filter(({ page }) => page.arrivals.size > 0)
+    .map(({ page }) => {
+      const needed = [...decisionOf.values()].filter(
+        ({ clusterName }) => page.home.has(clusterName) || page.leaving.has(clusterName),
+      );
+      const gone = (page.before?.decisions ?? []).filter(({ clusterName }) => !decisionOf.has(clusterName));
+      return {
+        kind: 'write',
+        page: page.name,
+        decisions: [...needed, ...gone].slice(0, MAX_CLUSTERS_PER_DECISION),
+      };
+    });
+}
+
+function sameDecisions(a: readonly ClusterDecision[], b: readonly ClusterDecision[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((decision, at) => {
+      const other = b[at];
+      return (
+        decision.clusterName === other?.clusterName &&
+        (decision.reason ?? '') === (other.reason ?? '') &&
+        decision.score === other.score
+      );
+    })
+  );
+}
+
+function sameClusters(page: SettledPage, current: readonly DecisionPage[]): boolean {
+  const before = current.find((candidate) => candidate.name === page.name)?.decisions ?? [];
+  const names = (decisions: readonly ClusterDecision[]): string =>
+    JSON.stringify(decisions.map((decision) => decision.clusterName).sort());
+  return names(before) === names(page.decisions);
+}

@@ -1,0 +1,16 @@
+/** On a Placement: lets the change through that this plan token names. Written in Git, or by `berth release`. */
+export const RELEASE_ANNOTATION = 'berth.dev/release';
+/** On a Placement: who released by hand and when, as `berth release` writes it. */
+export const RELEASED_BY_ANNOTATION = 'berth.dev/released-by';
+/** On a Placement: `25%` or `3`: how many clusters one change may remove. */
+export const REMOVAL_BUDGET_ANNOTATION = 'berth.dev/removal-budget';
+/** On a Placement: `MakeBeforeBreak` keeps a cluster published until the one that replaces it is ready. */
+export const MOVE_POLICY_ANNOTATION = 'berth.dev/move-policy';
+/** On a Placement: how long such a move may take, e.g. `10m`. */
+export const MOVE_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
+/** On a Placement: gives up the move that this plan token names; the old clusters stay, the new ones go. */
+export const MOVE_ABORT_ANNOTATION = 'berth.dev/move-abort';
+/** On a Placement that Berth schedules: `berth`, next to the annotation that keeps other schedulers away. */
+export const SCHEDULER_ANNOTATION = 'berth.dev/scheduler';
+/** Condition of a Placement whose new result is not published. */
+export const HELD_CONDITION = 'berth.dev/Held';

@@ -1,0 +1,24 @@
+import type { Removal } from './removal-window.ts';
+
+/** A make-before-break move under way. */
+export interface Move {
+  readonly token: string;
+  readonly startedAtMs: number;
+  /** Clusters that were not published when the move began. */
+  readonly arriving: readonly string[];
+}
+
+/**
+ * What must be remembered about a placement to judge its next change. Plain JSON. Forgetting it is safe: an unknown past makes
+ * the judgement more careful, not less.
+ */
+export interface PublishState {
+  /** Digest of the spec behind the last publication. */
+  readonly specHash: string;
+  readonly publishedAtMs: number;
+  /** What recent changes removed, oldest first. */
+  readonly removals: readonly Removal[];
+  readonly move?: Move | undefined;
+  /** Hash of the last record of this placement. */
+  readonly record?: string | undefined;
+}

@@ -1,0 +1,128 @@
+import {
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+} from '../model/kinds.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/managed-cluster-set.ts';
+import { CLUSTER_SET_LABEL } from '../model/managed-cluster.ts';
+import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { Placement } from '../model/placement.ts';
+import { checkLabelSelector } from './check-selectors.ts';
+import { closestName } from './closest-name.ts';
+import type { FleetObjects } from './fleet-objects.ts';
+import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
+import type { FieldFinding, SourceFinding } from './source-finding.ts';
+
+/**
+ * Names of cluster sets, and who may use them. A name that is not defined is an error when the fleet defines objects of
+ * that kind at all; a fleet that leaves its sets or bindings to the hub gets no complaint it cannot act on.
+ */
+export function checkClusterSets(fleet: FleetObjects): SourceFinding[] {
+  const sets = fleet.ofKind<ManagedClusterSet>(MANAGED_CLUSTER_SET);
+  const bindings = fleet.ofKind<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING);
+  const known = new Set(sets.map(({ object }) => object.metadata.name));
+  const bound = new Map<string, Set<string>>();
+  for (const { object } of bindings) {
+    const namespace = object.metadata.namespace ?? '';
+    bound.set(namespace, (bound.get(namespace) ?? new Set()).add(object.metadata.name));
+  }
+  return [
+    ...sets.flatMap((source) => findingsAbout(source, checkSet(source.object))),
+    ...bindings.flatMap((source) => findingsAbout(source, checkBinding(source.object, known))),
+    ...fleet
+      .ofKind<Placement>(PLACEMENT)
+      .flatMap((source) => findingsAbout(source, checkUsedSets(source.object, known, bound))),
+    ...fleet
+      .ofKind<ManagedCluster>(MANAGED_CLUSTER)
+      .flatMap((source) => findingsAbout(source, checkMember(source.object, known))),
+  ];
+}
+
+function checkSet({ spec }: ManagedClusterSet): FieldFinding[] {
+  const selector = spec?.clusterSelector;
+  const path = ['spec', 'clusterSelector', 'labelSelector'];
+  if (selector?.selectorType === 'LabelSelector') {
+    if (selector.labelSelector === undefined)
+      return [
+        fieldWarning(
+          'cluster-set.no-selector',
+          path,
+          'is missing: the set has no members',
+          'use {} for all clusters',
+        ),
+      ];
+    return checkLabelSelector(selector.labelSelector, path);
+  }
+  return selector?.labelSelector === undefined
+    ? []
+    : [
+        fieldWarning(
+          'cluster-set.unused-selector',
+          path,
+          'has no effect with selectorType ExclusiveClusterSetLabel',
+        ),
+      ];
+}
+
+function checkBinding(
+  { metadata, spec }: ManagedClusterSetBinding,
+  known: ReadonlySet<string>,
+): FieldFinding[] {
+  const clusterSet = spec?.clusterSet ?? '';
+  const path = ['spec', 'clusterSet'];
+  if (clusterSet !== metadata.name)
+    return [
+      fieldError(
+        'binding.name',
+        path,
+        `got ${JSON.stringify(clusterSet)} in a binding named ${JSON.stringify(metadata.name)}, expected the same name`,
+      ),
+    ];
+  return unknownSet(clusterSet, path, known, 'binding.unknown-cluster-set');
+}
+
+function checkUsedSets(
+  { metadata, spec }: Placement,
+  known: ReadonlySet<string>,
+  bound: ReadonlyMap<string, ReadonlySet<string>>,
+): FieldFinding[] {
+  if (bound.size === 0 && known.size === 0) return [];
+  const namespace = metadata.namespace ?? '';
+  const here = bound.get(namespace);
+  if (here === undefined) {
+    if (bound.size === 0) return [];
+    const message = `no ManagedClusterSetBinding stands in namespace ${namespace}: nothing can be selected`;
+    return [fieldWarning('placement.no-binding', ['metadata', 'namespace'], message)];
+  }
+  return (spec?.clusterSets ?? []).flatMap((name, index) => {
+    const path = ['spec', 'clusterSets', index];
+    const unknown = unknownSet(name, path, known, 'placement.unknown-cluster-set');
+    if (unknown.length > 0 || here.has(name)) return unknown;
+    const message = `cluster set ${JSON.stringify(name)} is not bound to namespace ${namespace}`;
+    const hint = `add a ManagedClusterSetBinding ${namespace}/${name}`;
+    return [fieldError('placement.cluster-set-not-bound', path, message, hint)];
+  });
+}
+
+function checkMember({ metadata }: ManagedCluster, known: ReadonlySet<string>): FieldFinding[] {
+  const set = metadata.labels?.[CLUSTER_SET_LABEL];
+  if (set === undefined) return [];
+  const path = ['metadata', 'labels', CLUSTER_SET_LABEL];
+  return unknownSet(set, path, known, 'cluster.unknown-cluster-set').map((finding) => ({
+    ...finding,
+    severity: 'warning' as const,
+  }));
+}
+
+function unknownSet(
+  name: string,
+  path: FieldFinding['path'],
+  known: ReadonlySet<string>,
+  code: string,
+): FieldFinding[] {
+  if (known.size === 0 || known.has(name)) return [];
+  const meant = closestName(name, known);
+  const hint = meant === undefined ? undefined : `did you mean ${meant}?`;
+  return [fieldError(code, path, `got unknown cluster set ${JSON.stringify(name)}`, hint)];
+}

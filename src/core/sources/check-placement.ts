@@ -1,0 +1,79 @@
+import type { FieldPath } from '../model/field-path.ts';
+import type { Placement, PrioritizerConfig, Toleration } from '../model/placement.ts';
+import { checkClaimSelector, checkClusterSelector, checkLabelSelector } from './check-selectors.ts';
+import { closestName } from './closest-name.ts';
+import { fieldError } from './source-finding.ts';
+import type { FieldFinding } from './source-finding.ts';
+
+const BUILT_IN_PRIORITIZERS = ['Balance', 'Steady', 'ResourceAllocatableCPU', 'ResourceAllocatableMemory'];
+
+/** What makes a placement misconfigured, found where it is written and not when it is scheduled. */
+export function checkPlacement({ spec }: Placement): FieldFinding[] {
+  const groups = spec?.decisionStrategy?.groupStrategy?.decisionGroups ?? [];
+  return [
+    ...(spec?.predicates ?? []).flatMap(({ requiredClusterSelector }, index) =>
+      checkClusterSelector(requiredClusterSelector, ['spec', 'predicates', index, 'requiredClusterSelector']),
+    ),
+    ...(spec?.tolerations ?? []).flatMap((toleration, index) =>
+      checkToleration(toleration, ['spec', 'tolerations', index]),
+    ),
+    ...(spec?.prioritizerPolicy?.configurations ?? []).flatMap((config, index) =>
+      checkPrioritizer(config, ['spec', 'prioritizerPolicy', 'configurations', index, 'scoreCoordinate']),
+    ),
+    ...groups.flatMap(({ groupClusterSelector }, index) => {
+      const path = [
+        'spec',
+        'decisionStrategy',
+        'groupStrategy',
+        'decisionGroups',
+        index,
+        'groupClusterSelector',
+      ];
+      return [
+        ...checkLabelSelector(groupClusterSelector?.labelSelector, [...path, 'labelSelector']),
+        ...checkClaimSelector(groupClusterSelector?.claimSelector, [...path, 'claimSelector']),
+      ];
+    }),
+  ];
+}
+
+function checkToleration({ key, operator, value }: Toleration, path: FieldPath): FieldFinding[] {
+  const code = 'placement.toleration';
+  if ((key === undefined || key === '') && operator !== 'Exists')
+    return [
+      fieldError(code, path, `got no key with operator ${operator || 'Equal'}, expected operator Exists`),
+    ];
+  if (operator === 'Exists' && value !== undefined && value !== '')
+    return [
+      fieldError(
+        code,
+        [...path, 'value'],
+        `got value ${JSON.stringify(value)} with operator Exists, expected none`,
+      ),
+    ];
+  return [];
+}
+
+function checkPrioritizer({ scoreCoordinate }: PrioritizerConfig, path: FieldPath): FieldFinding[] {
+  const { type = 'BuiltIn', builtIn, addOn } = scoreCoordinate ?? {};
+  if (type === 'AddOn')
+    return addOn === undefined
+      ? [
+          fieldError(
+            'placement.prioritizer',
+            path,
+            'got type AddOn without addOn, expected resourceName and scoreName',
+          ),
+        ]
+      : [];
+  if (builtIn !== undefined && BUILT_IN_PRIORITIZERS.includes(builtIn)) return [];
+  const meant = closestName(builtIn ?? '', BUILT_IN_PRIORITIZERS);
+  return [
+    fieldError(
+      'placement.prioritizer',
+      [...path, 'builtIn'],
+      `got ${builtIn === undefined ? 'nothing' : JSON.stringify(builtIn)}, expected ${BUILT_IN_PRIORITIZERS.join(', ')}`,
+      meant === undefined ? undefined : `did you mean ${meant}?`,
+    ),
+  ];
+}

@@ -1,0 +1,21 @@
+import { PLACEMENT } from '../model/kinds.ts';
+import type { Placement } from '../model/placement.ts';
+import type { SourceObject } from '../model/source-object.ts';
+import { checkClusterSets } from './check-cluster-sets.ts';
+import { checkPlacement } from './check-placement.ts';
+import { checkWorks } from './check-works.ts';
+import { FleetObjects } from './fleet-objects.ts';
+import { findingsAbout } from './source-finding.ts';
+import type { SourceFinding } from './source-finding.ts';
+
+/** Everything that is wrong with a fleet although each object has the right shape: meaning, and references. */
+export function checkSources(objects: readonly SourceObject[]): readonly SourceFinding[] {
+  const fleet = new FleetObjects(objects);
+  return [
+    ...fleet
+      .ofKind<Placement>(PLACEMENT)
+      .flatMap((source) => findingsAbout(source, checkPlacement(source.object))),
+    ...checkClusterSets(fleet),
+    ...checkWorks(fleet),
+  ];
+}

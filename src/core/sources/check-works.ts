@@ -1,0 +1,74 @@
+import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '../model/kinds.ts';
+import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { ManifestWorkReplicaSet } from '../model/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../model/manifest-work.ts';
+import { parseFieldPath } from '../model/field-path.ts';
+import type { FieldPath } from '../model/field-path.ts';
+import type { Placement } from '../model/placement.ts';
+import { validateWorkSpec } from '../work/validate-work.ts';
+import { closestName } from './closest-name.ts';
+import type { FleetObjects } from './fleet-objects.ts';
+import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
+import type { FieldFinding, SourceFinding } from './source-finding.ts';
+
+/** Works and replica sets: what the hub's admission would refuse, and references that lead nowhere. */
+export function checkWorks(fleet: FleetObjects): SourceFinding[] {
+  const clusters = new Set(
+    fleet.ofKind<ManagedCluster>(MANAGED_CLUSTER).map(({ object }) => object.metadata.name),
+  );
+  const placements = fleet.ofKind<Placement>(PLACEMENT).map(({ object }) => object);
+  return [
+    ...fleet
+      .ofKind<ManifestWork>(MANIFEST_WORK)
+      .flatMap((source) =>
+        findingsAbout(source, [
+          ...checkSpec(source.object.spec, ['spec']),
+          ...checkNamespace(source.object, clusters),
+        ]),
+      ),
+    ...fleet
+      .ofKind<ManifestWorkReplicaSet>(MANIFEST_WORK_REPLICA_SET)
+      .flatMap((source) => findingsAbout(source, checkReplicaSet(source.object, placements))),
+  ];
+}
+
+function checkSpec(spec: ManifestWorkSpec | undefined, prefix: FieldPath): FieldFinding[] {
+  return validateWorkSpec(spec).map(({ severity, code, field, message }) => ({
+    severity,
+    code,
+    path: [...prefix, ...parseFieldPath(field)],
+    message,
+  }));
+}
+
+function checkNamespace({ metadata }: ManifestWork, clusters: ReadonlySet<string>): FieldFinding[] {
+  const namespace = metadata.namespace ?? '';
+  if (clusters.size === 0 || clusters.has(namespace)) return [];
+  const meant = closestName(namespace, clusters);
+  const message = `got ${JSON.stringify(namespace)}, expected the name of a managed cluster`;
+  const hint = meant === undefined ? undefined : `did you mean ${meant}?`;
+  return [fieldWarning('work.unknown-cluster', ['metadata', 'namespace'], message, hint)];
+}
+
+function checkReplicaSet(
+  { metadata, spec }: ManifestWorkReplicaSet,
+  placements: readonly Placement[],
+): FieldFinding[] {
+  const findings = checkSpec(spec.manifestWorkTemplate, ['spec', 'manifestWorkTemplate']);
+  if (placements.length === 0) return findings;
+  const here = placements.filter((placement) => placement.metadata.namespace === metadata.namespace);
+  const names = new Set(here.map((placement) => placement.metadata.name));
+  spec.placementRefs.forEach(({ name }, index) => {
+    if (names.has(name)) return;
+    const meant = closestName(name, names);
+    findings.push(
+      fieldError(
+        'replica-set.unknown-placement',
+        ['spec', 'placementRefs', index, 'name'],
+        `got ${JSON.stringify(name)}, expected a Placement in namespace ${metadata.namespace ?? ''}`,
+        meant === undefined ? undefined : `did you mean ${meant}?`,
+      ),
+    );
+  });
+  return findings;
+}

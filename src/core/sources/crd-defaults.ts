@@ -1,0 +1,30 @@
+import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { Placement, PrioritizerConfig } from '../model/placement.ts';
+
+/**
+ * The defaults of OCM's custom resource definitions that change a decision: a hub fills them in on write, so a plan from
+ * Git must too. Defaults that mean the same as an absent field are left alone.
+ */
+export function defaultedPlacement(placement: Placement): Placement {
+  const policy = placement.spec?.prioritizerPolicy;
+  if (policy?.configurations === undefined) return placement;
+  const configurations = policy.configurations.map(defaultedConfig);
+  return { ...placement, spec: { ...placement.spec, prioritizerPolicy: { ...policy, configurations } } };
+}
+
+function defaultedConfig(config: PrioritizerConfig): PrioritizerConfig {
+  const { scoreCoordinate } = config;
+  return {
+    ...config,
+    weight: config.weight ?? 1,
+    scoreCoordinate: scoreCoordinate && { ...scoreCoordinate, type: scoreCoordinate.type ?? 'BuiltIn' },
+  };
+}
+
+/** A hub stamps a taint when it is added; one that stands in Git without a time counts as added at `now`. */
+export function stampedCluster(cluster: ManagedCluster, now: string): ManagedCluster {
+  const taints = cluster.spec?.taints;
+  if (taints === undefined || taints.every((taint) => taint.timeAdded != null)) return cluster;
+  const stamped = taints.map((taint) => (taint.timeAdded == null ? { ...taint, timeAdded: now } : taint));
+  return { ...cluster, spec: { ...cluster.spec, taints: stamped } };
+}

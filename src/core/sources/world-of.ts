@@ -1,0 +1,48 @@
+import type { AddOnPlacementScore } from '../model/addon-placement-score.ts';
+import {
+  ADDON_PLACEMENT_SCORE,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../model/kinds.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/managed-cluster-set.ts';
+import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { PlacementDecision } from '../model/placement-decision.ts';
+import type { Placement } from '../model/placement.ts';
+import type { SourceObject } from '../model/source-object.ts';
+import type { World } from '../snapshot/world.ts';
+import { defaultedPlacement, stampedCluster } from './crd-defaults.ts';
+import { FleetObjects } from './fleet-objects.ts';
+
+/**
+ * The world that a fleet describes by itself: recorded status (claims, resources, scores, decisions) is taken as it
+ * stands, absent fields get the defaults that a hub would give them. Placements come in the order of their names, as a
+ * controller that starts on an empty hub would take them.
+ */
+export function worldOf(objects: readonly SourceObject[], options: { readonly now: string }): World {
+  const fleet = new FleetObjects(objects);
+  const plain = <T extends { readonly metadata: unknown }>(
+    sources: readonly SourceObject<T>[],
+  ): readonly T[] => sources.map(({ object }) => object);
+  return {
+    now: options.now,
+    placements: plain(fleet.ofKind<Placement>(PLACEMENT)).map(defaultedPlacement).sort(byName),
+    clusters: plain(fleet.ofKind<ManagedCluster>(MANAGED_CLUSTER)).map((cluster) =>
+      stampedCluster(cluster, options.now),
+    ),
+    clusterSets: plain(fleet.ofKind<ManagedClusterSet>(MANAGED_CLUSTER_SET)),
+    bindings: plain(fleet.ofKind<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING)),
+    decisions: plain(fleet.ofKind<PlacementDecision>(PLACEMENT_DECISION)),
+    scores: plain(fleet.ofKind<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE)),
+  };
+}
+
+function byName(a: Placement, b: Placement): number {
+  const [left, right] = [
+    `${a.metadata.namespace}/${a.metadata.name}`,
+    `${b.metadata.namespace}/${b.metadata.name}`,
+  ];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

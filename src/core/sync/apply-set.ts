@@ -1,0 +1,91 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import type { Digest } from '../publish/plan-token.ts';
+
+/**
+ * Ownership of applied objects as an ApplySet (KEP-3659): a parent object names the kinds and namespaces, every member carries the
+ * parent's id. kubectl and other tools that know ApplySets see, and respect, the same set.
+ */
+export const APPLY_SET_ID_LABEL = 'applyset.kubernetes.io/id';
+export const APPLY_SET_PART_OF_LABEL = 'applyset.kubernetes.io/part-of';
+export const APPLY_SET_TOOLING_ANNOTATION = 'applyset.kubernetes.io/tooling';
+export const APPLY_SET_KINDS_ANNOTATION = 'applyset.kubernetes.io/contains-group-kinds';
+export const APPLY_SET_NAMESPACES_ANNOTATION = 'applyset.kubernetes.io/additional-namespaces';
+/** Ours, on the parent: the API version of each kind, so that members of a kind that left Git can be found. */
+export const MEMBER_VERSIONS_ANNOTATION = 'berth.dev/member-versions';
+export const TOOLING = 'berth/v1';
+
+export interface ApplySetParent {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** `applyset-BASE64URL(SHA256(name.namespace.kind.group))-v1` for a ConfigMap as parent. */
+export function applySetId(digest: Digest, parent: ApplySetParent): string {
+  return `applyset-${base64Url(digest(`${parent.name}.${parent.namespace}.ConfigMap.`))}-v1`;
+}
+
+export function applySetParent(
+  parent: ApplySetParent,
+  id: string,
+  members: readonly Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>[],
+): KubeObject {
+  const versions = [...new Set(members.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`))].sort();
+  const namespaces = [...new Set(members.map(({ metadata }) => metadata.namespace ?? ''))]
+    .filter((namespace) => namespace !== '' && namespace !== parent.namespace)
+    .sort();
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: parent.name,
+      namespace: parent.namespace,
+      labels: { [APPLY_SET_ID_LABEL]: id },
+      annotations: {
+        [APPLY_SET_TOOLING_ANNOTATION]: TOOLING,
+        [APPLY_SET_KINDS_ANNOTATION]: [...new Set(versions.map(groupKindOf))].sort().join(','),
+        [APPLY_SET_NAMESPACES_ANNOTATION]: namespaces.join(','),
+        [MEMBER_VERSIONS_ANNOTATION]: versions.join(','),
+      },
+    },
+  };
+}
+
+export interface MemberKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** The kinds that the parent says its members have; empty for a parent that is not there yet. */
+export function memberKinds(parent: KubeObject | undefined): readonly MemberKind[] {
+  const text = parent?.metadata.annotations?.[MEMBER_VERSIONS_ANNOTATION] ?? '';
+  return text.split(',').flatMap((entry) => {
+    const slash = entry.lastIndexOf('/');
+    return slash > 0 ? [{ apiVersion: entry.slice(0, slash), kind: entry.slice(slash + 1) }] : [];
+  });
+}
+
+/** `apps/v1/Deployment` is `Deployment.apps`; `v1/ConfigMap` is `ConfigMap`. */
+function groupKindOf(version: string): string {
+  const parts = version.split('/');
+  const kind = parts.at(-1) ?? '';
+  return parts.length === 3 ? `${kind}.${parts[0]}` : kind;
+}
+
+const BASE64_URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Bytes given as hex, in base64url without padding. */
+function base64Url(hex: string): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (let at = 0; at < hex.length; at += 2) {
+    held = (held << 8) | Number.parseInt(hex.slice(at, at + 2), 16);
+    bits += 8;
+    while (bits >= 6) {
+      bits -= 6;
+      text += BASE64_URL[(held >> bits) & 63];
+      held &= (1 << bits) - 1;
+    }
+  }
+  return bits > 0 ? text + BASE64_URL[(held << (6 - bits)) & 63] : text;
+}

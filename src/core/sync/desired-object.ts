@@ -1,0 +1,80 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../model/placement.ts';
+import { SCHEDULER_ANNOTATION } from '../publish/publish-annotations.ts';
+import type { Digest } from '../publish/plan-token.ts';
+import { canonicalJson } from '../work/json-equal.ts';
+import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
+
+/** On every applied object: digest of what was applied. It tells that a field left Git, which the live object cannot. */
+export const APPLIED_HASH_ANNOTATION = 'berth.dev/applied-hash';
+
+export interface DesiredOptions {
+  readonly applySetId: string;
+  readonly digest: Digest;
+  /** Berth decides placements: other schedulers are told to leave them alone from their first moment on. */
+  readonly markPlacements: boolean;
+}
+
+/** What is sent for an object from Git. Status is never in it; what the server sets is not either. */
+export function desiredObject(object: KubeObject, options: DesiredOptions): KubeObject {
+  const { name, namespace, labels, annotations, finalizers, ownerReferences } = object.metadata;
+  const { status: _status, ...rest } = ownedFields(object);
+  const marks =
+    options.markPlacements &&
+    object.kind === 'Placement' &&
+    annotations?.[SCHEDULING_DISABLE_ANNOTATION] === undefined
+      ? { [SCHEDULING_DISABLE_ANNOTATION]: 'true', [SCHEDULER_ANNOTATION]: 'berth' }
+      : {};
+  const metadata = {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: { ...labels, [APPLY_SET_PART_OF_LABEL]: options.applySetId },
+    annotations: { ...annotations, ...marks },
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+  const hash = options.digest(canonicalJson({ ...rest, metadata })).slice(0, 16);
+  return {
+    ...rest,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [APPLIED_HASH_ANNOTATION]: hash } },
+  };
+}
+
+/** Of a ManagedCluster Git may own acceptance and taints (and labels); the cluster's agent and the hub own the rest. */
+function ownedFields(object: KubeObject): KubeObject {
+  if (object.kind !== 'ManagedCluster') return object;
+  const { hubAcceptsClient, taints, leaseDurationSeconds } = (object['spec'] ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const owned = { hubAcceptsClient, taints, leaseDurationSeconds };
+  const spec = Object.fromEntries(Object.entries(owned).filter(([, value]) => value !== undefined));
+  return { ...object, spec };
+}
+
+/** Does the live object already say everything that would be sent, and nothing of ours too much? */
+export function isApplied(desired: KubeObject, live: KubeObject): boolean {
+  const hash = desired.metadata.annotations?.[APPLIED_HASH_ANNOTATION];
+  return live.metadata.annotations?.[APPLIED_HASH_ANNOTATION] === hash && containsAll(live, desired);
+}
+
+/** Everything in `part` is in `whole`. Servers drop empty values and fill defaults in; lists are compared item by item. */
+export function containsAll(whole: unknown, part: unknown): boolean {
+  if (Object.is(whole, part) || isEmpty(part)) return Object.is(whole, part) || isEmpty(whole);
+  if (typeof part !== 'object' || typeof whole !== 'object' || part === null || whole === null) return false;
+  if (Array.isArray(part))
+    return (
+      Array.isArray(whole) &&
+      whole.length === part.length &&
+      part.every((item, at) => containsAll(whole[at], item))
+    );
+  const live = whole as Record<string, unknown>;
+  return Object.entries(part).every(([key, value]) =>
+    containsAll(Object.hasOwn(live, key) ? live[key] : undefined, value),
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

@@ -1,0 +1,71 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { formatRef, type ObjectRef, refOf } from '../model/object-ref.ts';
+import { listNames } from '../publish/judge-result.ts';
+import type { Digest } from '../publish/plan-token.ts';
+import { planToken } from '../publish/plan-token.ts';
+import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
+
+/** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
+export const PRUNE_ANNOTATION = 'berth.dev/prune';
+
+/** Deleting one of these deletes what others put into it. */
+const KEPT_BY_DEFAULT = new Set(['Namespace', 'CustomResourceDefinition']);
+
+export interface PruneInput {
+  /** Name of the set, for the token. */
+  readonly source: string;
+  /** Members of the ApplySet on the hub. */
+  readonly members: readonly KubeObject[];
+  /** Identities of what Git holds now; an object that could not be read counts as held. */
+  readonly wanted: ReadonlySet<string>;
+  /** False: a file could not be read, so nobody knows what left Git. */
+  readonly complete: boolean;
+  readonly budget: RemovalBudget;
+  readonly releasedToken: string | undefined;
+  readonly digest: Digest;
+}
+
+export type PrunePlan =
+  | { readonly kind: 'prune'; readonly objects: readonly KubeObject[]; readonly kept: readonly KubeObject[] }
+  | { readonly kind: 'suspended'; readonly message: string }
+  | {
+      readonly kind: 'held';
+      readonly message: string;
+      readonly token: string;
+      readonly objects: readonly KubeObject[];
+    };
+
+/** What may be deleted because it left Git. */
+export function planPrune(input: PruneInput): PrunePlan {
+  const gone = input.members.filter((member) => !input.wanted.has(identityOf(refOf(member))));
+  const kept = gone.filter((object) => !mayPrune(object));
+  const objects = gone.filter(
+    (object) => mayPrune(object) && object.metadata.deletionTimestamp === undefined,
+  );
+  if (objects.length === 0) return { kind: 'prune', objects, kept };
+  const names = objects.map((object) => formatRef(refOf(object))).sort();
+  if (!input.complete) {
+    const message = `${objects.length} objects are not in Git, but not all of Git could be read; nothing is deleted: ${listNames(names)}`;
+    return { kind: 'suspended', message };
+  }
+  const limit = removalLimit(input.budget, input.members.length);
+  const token = planToken(input.digest, `sync ${input.source}`, names, []);
+  if (objects.length <= limit || input.releasedToken === token) return { kind: 'prune', objects, kept };
+  const message =
+    `${objects.length} of ${input.members.length} objects left Git (budget ${limit}); nothing is deleted: ${listNames(names)}. ` +
+    `To let this happen, run: berth release --source ${input.source} --token ${token}`;
+  return { kind: 'held', message, token, objects };
+}
+
+/** Version does not matter: `v1beta1` and `v1` of a kind are one object. */
+export function identityOf(ref: ObjectRef): string {
+  const slash = ref.apiVersion.indexOf('/');
+  const group = slash === -1 ? '' : ref.apiVersion.slice(0, slash);
+  return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
+}
+
+function mayPrune(object: KubeObject): boolean {
+  const asked = object.metadata.annotations?.[PRUNE_ANNOTATION];
+  if (asked === 'disabled') return false;
+  return !KEPT_BY_DEFAULT.has(object.kind) || asked === 'enabled';
+}

@@ -1,0 +1,63 @@
+import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
+import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
+import { hashText } from './replica-set-names.ts';
+import { canonicalWorkSpec } from './same-work-spec.ts';
+
+/** `pause`: nothing new starts. `abort`: clusters go back to the last good template until the template changes. */
+export const ROLLOUT_ANNOTATION = 'berth.dev/rollout';
+/**
+ * `manual` or `automatic`: the last template that every cluster succeeded with is kept. `automatic` also goes back to it
+ * when more clusters fail than maxFailures allows.
+ */
+export const ROLLBACK_ANNOTATION = 'berth.dev/rollback';
+/** Written by Berth: hash of the template that failed. As long as the template has it, the last good one counts. */
+export const ROLLED_BACK_ANNOTATION = 'berth.dev/rolled-back-template';
+/** Written by Berth: hash of the last template that every cluster succeeded with. */
+export const LAST_GOOD_ANNOTATION = 'berth.dev/last-good-template';
+
+export interface RolloutControl {
+  readonly paused: boolean;
+  readonly aborted: boolean;
+  readonly rollback: 'off' | 'manual' | 'automatic';
+  /** The current template has been given up. */
+  readonly rolledBack: boolean;
+  readonly templateHash: string;
+}
+
+/** What annotations of a replica set ask for. Unknown values count as not set; `controlProblems` names them. */
+export function readRolloutControl(replicaSet: ManifestWorkReplicaSet): RolloutControl {
+  const annotations = replicaSet.metadata.annotations ?? {};
+  const rollback = annotations[ROLLBACK_ANNOTATION];
+  const templateHash = hashText(canonicalWorkSpec(replicaSet.spec.manifestWorkTemplate));
+  return {
+    paused: annotations[ROLLOUT_ANNOTATION] === 'pause',
+    aborted: annotations[ROLLOUT_ANNOTATION] === 'abort',
+    rollback: rollback === 'manual' || rollback === 'automatic' ? rollback : 'off',
+    rolledBack: annotations[ROLLED_BACK_ANNOTATION] === templateHash,
+    templateHash,
+  };
+}
+
+/** Values of our annotations that mean nothing, as text for a condition. */
+export function controlProblems(replicaSet: ManifestWorkReplicaSet): readonly string[] {
+  const annotations = replicaSet.metadata.annotations ?? {};
+  const check = (name: string, allowed: readonly string[]): readonly string[] => {
+    const value = annotations[name];
+    if (value === undefined || allowed.includes(value)) return [];
+    return [`annotation ${name} is "${value}", expected one of ${allowed.join(', ')}`];
+  };
+  return [
+    ...check(ROLLOUT_ANNOTATION, ['pause', 'abort', '']),
+    ...check(ROLLBACK_ANNOTATION, ['manual', 'automatic', 'off']),
+  ];
+}
+
+/** The template that clusters shall have now. */
+export function effectiveTemplate(
+  replicaSet: ManifestWorkReplicaSet,
+  control: RolloutControl,
+  lastGood: ManifestWorkSpec | undefined,
+): ManifestWorkSpec {
+  const goBack = control.rolledBack || control.aborted;
+  return goBack && lastGood !== undefined ? lastGood : replicaSet.spec.manifestWorkTemplate;
+}

@@ -1,0 +1,82 @@
+import { ConflictError, InputError, TransientError } from '../core/errors.ts';
+import type { Clock, Logger } from '../core/ports.ts';
+import { Backoff, type BackoffLimits } from './backoff.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+/** What becomes of a key after one pass. State is read fresh in each pass; a key carries no state. */
+export type ReconcileOutcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'requeue'; readonly afterMs: number };
+
+export const DONE: ReconcileOutcome = { kind: 'done' };
+
+export interface ReconcilerOptions {
+  readonly name: string;
+  readonly queue: WorkQueue;
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileOutcome>;
+  readonly concurrency: number;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly backoff?: BackoffLimits;
+  /** What only a user can mend is looked at again this often; a change of the object comes sooner. Default 5 min. */
+  readonly inputRetryMs?: number;
+  readonly onError?: (key: string, error: unknown) => void;
+}
+
+/** Works on keys until the signal aborts, `concurrency` at a time; one failing key never stops another. Never rejects. */
+export async function runReconciler(options: ReconcilerOptions, signal: AbortSignal): Promise<void> {
+  const stop = (): void => options.queue.close();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  const retries = new Map<string, Backoff>();
+  const worker = async (): Promise<void> => {
+    for (let key = await options.queue.take(); key !== undefined; key = await options.queue.take()) {
+      const delayMs = await runOnce(options, retries, key, signal);
+      options.queue.done(key);
+      if (delayMs !== undefined) options.queue.addAfter(key, delayMs);
+    }
+  };
+  await Promise.all(Array.from({ length: options.concurrency }, worker));
+}
+
+/** One pass; the wait before the next one, or undefined when the key is done. */
+async function runOnce(
+  options: ReconcilerOptions,
+  retries: Map<string, Backoff>,
+  key: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    const outcome = await options.reconcile(key, signal);
+    retries.delete(key);
+    return outcome.kind === 'requeue' ? outcome.afterMs : undefined;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    let backoff = retries.get(key);
+    if (backoff === undefined) {
+      backoff = new Backoff(options.backoff ?? { initialMs: 200, maxMs: 60_000 }, options.random);
+      retries.set(key, backoff);
+    }
+    report(options, key, error, backoff.failures);
+    return retryDelayMs(error, backoff.nextMs(), options.inputRetryMs ?? 300_000);
+  }
+}
+
+/** The one place where an error's class becomes a time. */
+function retryDelayMs(error: unknown, backoffMs: number, inputRetryMs: number): number {
+  if (error instanceof TransientError) return Math.max(backoffMs, error.retryAfterMs ?? 0);
+  if (error instanceof InputError) return Math.max(backoffMs, inputRetryMs);
+  return backoffMs;
+}
+
+function report(options: ReconcilerOptions, key: string, error: unknown, failures: number): void {
+  const fields = { reconciler: options.name, key, failures, error };
+  // Losing a race once is normal life.
+  if (error instanceof ConflictError && failures < 3) options.log.debug('reconcile lost a race', fields);
+  else if (error instanceof TransientError || error instanceof InputError || error instanceof ConflictError)
+    options.log.warn('reconcile failed', fields);
+  else options.log.error('reconcile failed unexpectedly', fields);
+  options.onError?.(key, error);
+}

@@ -1,0 +1,103 @@
+import type { Clock } from '../core/ports.ts';
+
+/**
+ * Keys to work on. A key waits at most once however often it is added, is never worked on twice at the same time, and is
+ * worked on again when it was added meanwhile. First come, first served, so that no key starves another.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  /** Insertion order is the order of service. */
+  readonly #waiting = new Set<string>();
+  readonly #active = new Set<string>();
+  readonly #again = new Set<string>();
+  readonly #delayed = new Map<string, { readonly dueMs: number; readonly cancel: () => void }>();
+  readonly #takers: ((key: string | undefined) => void)[] = [];
+  readonly #idle = new Set<() => void>();
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Keys that wait or are worked on now; delayed ones do not count. */
+  get depth(): number {
+    return this.#waiting.size + this.#active.size;
+  }
+
+  get delayed(): number {
+    return this.#delayed.size;
+  }
+
+  add(key: string): void {
+    if (this.#closed) return;
+    this.#forgetDelay(key);
+    if (this.#active.has(key)) {
+      this.#again.add(key);
+      return;
+    }
+    if (this.#waiting.has(key)) return;
+    this.#waiting.add(key);
+    this.#hand();
+  }
+
+  /** The earlier of two delays wins. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#closed) return;
+    const dueMs = this.#clock.now() + delayMs;
+    const known = this.#delayed.get(key);
+    if (known !== undefined && known.dueMs <= dueMs) return;
+    known?.cancel();
+    const cancel = this.#clock.schedule(delayMs, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { dueMs, cancel });
+  }
+
+  /** The next key, to be given back with `done`; undefined once the queue is closed. */
+  take(): Promise<string | undefined> {
+    if (this.#closed) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+      this.#hand();
+    });
+  }
+
+  done(key: string): void {
+    this.#active.delete(key);
+    if (this.#again.delete(key)) this.add(key);
+    if (this.depth === 0) {
+      for (const wake of this.#idle) wake();
+      this.#idle.clear();
+    }
+  }
+
+  /** Resolves when nothing waits and nothing is worked on. */
+  whenIdle(): Promise<void> {
+    return this.depth === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.add(resolve));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#waiting.clear();
+    for (const { cancel } of this.#delayed.values()) cancel();
+    this.#delayed.clear();
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+    if (this.#active.size === 0) for (const wake of this.#idle) wake();
+  }
+
+  #forgetDelay(key: string): void {
+    this.#delayed.get(key)?.cancel();
+    this.#delayed.delete(key);
+  }
+
+  #hand(): void {
+    while (this.#takers.length > 0) {
+      const [key] = this.#waiting;
+      if (key === undefined) return;
+      this.#waiting.delete(key);
+      this.#active.add(key);
+      this.#takers.shift()?.(key);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { loadAll } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { makeCliIo } from '../cli-harness.ts';
+
+const REQUIRED = ['--hub-kubeconfig', '/nowhere/hub.kubeconfig', '--cluster-name', 'cluster1'];
+
+describe('berth agent', () => {
+  it.each([
+    { name: 'a duration without unit', args: ['--status-sync-interval', '10'], want: 'a positive duration' },
+    { name: 'no workers', args: ['--workers', '0'], want: 'a whole number of at least 1' },
+    { name: 'an unknown drift mode', args: ['--drift', 'never'], want: 'one of watch, resync' },
+    { name: 'a missing kubeconfig', args: [], want: 'kubeconfig' },
+  ])('refuses $name', async ({ args, want }) => {
+    const { io, stderr } = makeCliIo();
+    expect(await runCli(['agent', ...REQUIRED, ...args], io)).toBe(1);
+    expect(stderr()).toContain(want);
+  });
+
+  it('prints RBAC without wildcards, every rule with a reason', async () => {
+    const { io, stdout } = makeCliIo();
+    expect(await runCli(['agent', '--print-rbac', '--cluster-name', 'edge-7'], io)).toBe(0);
+    const objects = loadAll(stdout()) as { kind: string; metadata: { namespace?: string } }[];
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      'Role',
+      'ClusterRole',
+      'ClusterRole',
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'ClusterRoleBinding',
+    ]);
+    expect(objects[0]?.metadata.namespace).toBe('edge-7');
+    expect(stdout()).not.toContain("'*'");
+    const rules = stdout().match(/- apiGroups:/g)?.length;
+    expect(stdout().match(/^ {2}# /gm)?.length).toBe(rules);
+  });
+});

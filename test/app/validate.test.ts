@@ -1,0 +1,89 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../src/app/cli/program.ts';
+import { tempDir } from '../adapters/git/git-fixture.ts';
+import { makeCliIo } from './cli-harness.ts';
+
+async function validate(cwd: string, ...args: string[]) {
+  const { io, stdout, stderr } = makeCliIo({ cwd });
+  const code = await runCli(['validate', ...args], io);
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+const EXAMPLE = path.resolve(import.meta.dirname, '../../examples/guestbook-fleet');
+const copyOfExample = () => {
+  const folder = path.join(tempDir(), 'fleet');
+  cpSync(EXAMPLE, folder, { recursive: true });
+  return folder;
+};
+
+describe('berth validate', () => {
+  it('finds nothing wrong with the example fleet', async () => {
+    const { code, stdout } = await validate(EXAMPLE, '.');
+    expect(stdout).toMatch(/^\d+ files, \d+ objects: (no problems|\d+ warnings?)$/m);
+    expect(code).toBe(0);
+  });
+
+  it('gives one located line per problem, and exit code 1', async () => {
+    const folder = copyOfExample();
+    writeFileSync(path.join(folder, 'clusters/cluster1.yaml'), 'apiVersion: v1\n  kind: x\n');
+    mkdirSync(path.join(folder, 'extra'));
+    writeFileSync(
+      path.join(folder, 'extra/web.yaml'),
+      `apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata:
+  name: web
+  namespace: guestbook
+spec:
+  clusterSets: [prot]
+  predicates:
+  - requiredClusterSelector:
+      celSelector:
+        celExpressions:
+        - managedCluster.metadata.name ==
+`,
+    );
+    const { code, stdout } = await validate(folder, '.');
+    expect(code).toBe(1);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(/^clusters\/cluster1\.yaml:1:13: error: .*\[yaml\.syntax\]$/);
+    expect(stdout).toContain(
+      'extra/web.yaml:7:17: error: Placement guestbook/web: spec.clusterSets[0]: got unknown cluster set "prot" [placement.unknown-cluster-set]\n    hint: did you mean prod?\n',
+    );
+    expect(stdout).toMatch(/extra\/web\.yaml:12:11: error: .*CEL does not compile.*\[cel\.compile\]/);
+    expect(stdout).toMatch(/: 3 errors/);
+  });
+
+  it.each(['json', 'yaml'])('writes %s', async (format) => {
+    const folder = path.join(tempDir(), 'one');
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, 'a.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 1}\n');
+    const { code, stdout } = await validate(folder, '.', '-o', format);
+    expect(code).toBe(1);
+    expect(stdout).toContain('schema.type');
+    if (format === 'json')
+      expect(JSON.parse(stdout)).toMatchObject({
+        valid: false,
+        files: 1,
+        objects: 0,
+        problems: [{ severity: 'error', location: { file: 'a.yaml', line: 3, column: 18 } }],
+      });
+  });
+
+  it('counts warnings as errors only when told so, and reads only what it is told', async () => {
+    const folder = path.join(tempDir(), 'two');
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, 'values.yaml'), 'replicas: 1\n');
+    expect((await validate(folder, '.')).code).toBe(0);
+    expect((await validate(folder, '.', '--strict')).code).toBe(1);
+    expect((await validate(folder, '.', '--strict', '--path', '!values.yaml')).code).toBe(0);
+    rmSync(folder, { recursive: true });
+    const gone = await validate(path.dirname(folder), 'two');
+    expect(gone).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cannot be read, expected a folder or file'),
+    });
+  });
+});

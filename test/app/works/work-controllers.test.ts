@@ -1,0 +1,291 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+  type KindInfo,
+} from '../../../src/core/model/kinds.ts';
+import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
+import { startWorkControllers, type WorkControllers } from '../../../src/app/works/start-work-controllers.ts';
+import type { WorkWritten } from '../../../src/app/works/write-works.ts';
+import { CONTROLLER_REVISION } from '../../../src/app/works/last-good-template.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { template } from '../../core/work/replica-set-world.ts';
+
+const WORK_API = 'work.open-cluster-management.io';
+const CLUSTER_API = 'cluster.open-cluster-management.io/v1beta1';
+
+/** A hub in memory with the controllers on it. */
+class Fleet {
+  readonly hub = new FakeKubeApi();
+  readonly clock = new FakeClock();
+  readonly written: WorkWritten[] = [];
+  #controllers: WorkControllers | undefined;
+
+  constructor() {
+    this.hub.addKind(CONTROLLER_REVISION);
+  }
+
+  async start(): Promise<this> {
+    this.#controllers = startWorkControllers({
+      hub: this.hub,
+      clock: this.clock,
+      log: new SilentLogger(),
+      random: () => 0.5,
+      onWrite: (event) => this.written.push(event),
+    });
+    await this.settle();
+    return this;
+  }
+
+  async settle(byMs = 1_000): Promise<void> {
+    for (let round = 0; round < 10; round++) await this.clock.advance(byMs / 10);
+  }
+
+  async stop(): Promise<void> {
+    await this.#controllers?.close();
+    this.#controllers = undefined;
+  }
+
+  async place(name: string, clusters: readonly string[]): Promise<void> {
+    const meta = { name, namespace: 'team' };
+    await this.put(PLACEMENT, { apiVersion: CLUSTER_API, kind: 'Placement', metadata: meta, spec: {} });
+    const labels = {
+      'cluster.open-cluster-management.io/placement': name,
+      'cluster.open-cluster-management.io/decision-group-index': '0',
+    };
+    const metadata = { name: `${name}-decision-1`, namespace: 'team', labels };
+    await this.put(PLACEMENT_DECISION, { apiVersion: CLUSTER_API, kind: 'PlacementDecision', metadata });
+    const decisions = clusters.map((clusterName) => ({ clusterName, reason: '' }));
+    await this.status(PLACEMENT_DECISION, metadata, { decisions });
+    await this.status(PLACEMENT, meta, { numberOfSelectedClusters: clusters.length });
+  }
+
+  async replicaSet(
+    value: string,
+    more: { strategy?: object; annotations?: Record<string, string>; cascade?: string } = {},
+  ): Promise<void> {
+    const ref = { name: 'all', ...(more.strategy === undefined ? {} : { rolloutStrategy: more.strategy }) };
+    await this.put(MANIFEST_WORK_REPLICA_SET, {
+      apiVersion: `${WORK_API}/v1alpha1`,
+      kind: 'ManifestWorkReplicaSet',
+      metadata: { name: 'web', namespace: 'team', annotations: more.annotations ?? {} },
+      spec: {
+        manifestWorkTemplate: template(value),
+        placementRefs: [ref],
+        cascadeDeletionPolicy: more.cascade ?? 'Background',
+      },
+    });
+  }
+
+  async put(kind: KindInfo, object: KubeObject): Promise<void> {
+    const { name, namespace = '' } = object.metadata;
+    const live = await this.hub.get(kind, { name, namespace });
+    if (live === undefined) await this.hub.create(kind, object);
+    else {
+      const annotations = { ...live.metadata.annotations, ...object.metadata.annotations };
+      await this.hub.update(kind, { ...live, ...object, metadata: { ...live.metadata, annotations } });
+    }
+  }
+
+  async status(kind: KindInfo, key: { name: string; namespace: string }, status: object): Promise<void> {
+    await this.hub.mergePatch(kind, key, { status }, { subresource: 'status' });
+  }
+
+  async report(
+    clusters: readonly string[],
+    types: Readonly<Record<string, Condition['status']>>,
+  ): Promise<void> {
+    for (const work of await this.works()) {
+      const { name, namespace = '', generation } = work.metadata;
+      if (!clusters.includes(namespace)) continue;
+      const conditions = Object.entries(types).map(([type, status]) => ({
+        type,
+        status,
+        reason: 'Test',
+        message: '',
+        observedGeneration: generation,
+        lastTransitionTime: new Date(this.clock.now()).toISOString(),
+      }));
+      await this.status(MANIFEST_WORK, { name, namespace }, { conditions });
+    }
+    await this.settle();
+  }
+
+  async works(): Promise<readonly KubeObject[]> {
+    return (await this.hub.list(MANIFEST_WORK)).items;
+  }
+
+  async contents(): Promise<Record<string, unknown>> {
+    const works = await this.works();
+    return Object.fromEntries(
+      works.map((work) => {
+        const { workload } = work['spec'] as { workload: { manifests: { data: { value: string } }[] } };
+        return [work.metadata.namespace, workload.manifests[0]?.data.value];
+      }),
+    );
+  }
+
+  async conditions(): Promise<Record<string, string>> {
+    const live = await this.hub.get(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' });
+    const { conditions = [] } = (live?.['status'] ?? {}) as { conditions?: Condition[] };
+    return Object.fromEntries(conditions.map((c) => [c.type, `${c.status} ${c.reason}`]));
+  }
+}
+
+const GOOD = { Applied: 'True', Available: 'True' } as const;
+let fleet: Fleet;
+afterEach(() => fleet.stop());
+
+describe('work controllers', () => {
+  it('puts a finalizer, then a work on every selected cluster, and follows the placement', async () => {
+    fleet = await new Fleet().start();
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.replicaSet('1');
+    await fleet.settle();
+    expect(await fleet.contents()).toEqual({ c1: '1', c2: '1' });
+    const live = await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' });
+    expect(live?.metadata.finalizers).toEqual(['work.open-cluster-management.io/manifest-work-cleanup']);
+    await fleet.place('all', ['c2', 'c3']);
+    await fleet.settle();
+    expect(await fleet.contents()).toEqual({ c2: '1', c3: '1' });
+    expect(fleet.written.map(({ kind, cluster }) => `${kind} ${cluster}`)).toEqual([
+      'created c1',
+      'created c2',
+      'created c3',
+      'deleted c1',
+    ]);
+  });
+
+  it('writes nothing after a restart', async () => {
+    fleet = await new Fleet().start();
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.replicaSet('1');
+    await fleet.settle();
+    await fleet.report(['c1', 'c2'], GOOD);
+    await fleet.stop();
+    const before = fleet.hub.writes.length;
+    await fleet.start();
+    await fleet.settle(60_000);
+    expect(fleet.hub.writes.slice(before)).toEqual([]);
+  });
+
+  it('rolls a change out one cluster at a time, and stops where it fails', async () => {
+    fleet = await new Fleet().start();
+    const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1, progressDeadline: '60s' } };
+    await fleet.place('all', ['c1', 'c2', 'c3']);
+    await fleet.replicaSet('1', { strategy });
+    await fleet.settle();
+    for (const cluster of ['c1', 'c2', 'c3']) await fleet.report([cluster], GOOD);
+    expect(await fleet.conditions()).toMatchObject({ PlacementRolledOut: 'True Complete' });
+    await fleet.replicaSet('2', { strategy });
+    await fleet.settle();
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '1', c3: '1' });
+    await fleet.report(['c1'], GOOD);
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '2', c3: '1' });
+    // c2 never answers: its deadline passes, which is one failure more than allowed.
+    await fleet.settle(120_000);
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '2', c3: '1' });
+    expect(await fleet.conditions()).toMatchObject({ PlacementRolledOut: 'False Progressing' });
+  });
+
+  it('goes back to the last good template when too many clusters fail, until the template changes', async () => {
+    fleet = await new Fleet().start();
+    const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1 } };
+    const annotations = { 'berth.dev/rollback': 'automatic' };
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.replicaSet('1', { strategy, annotations });
+    await fleet.settle();
+    for (const cluster of ['c1', 'c2']) await fleet.report([cluster], GOOD);
+    await fleet.replicaSet('2', { strategy, annotations });
+    await fleet.settle();
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '1' });
+    await fleet.report(['c1'], { Applied: 'False' });
+    expect(await fleet.contents()).toEqual({ c1: '1', c2: '1' });
+    expect(await fleet.conditions()).toMatchObject({ PlacementRolledOut: 'False Progressing' });
+    await fleet.replicaSet('3', { strategy, annotations });
+    await fleet.settle();
+    await fleet.report(['c1'], GOOD);
+    expect(await fleet.contents()).toEqual({ c1: '3', c2: '3' });
+  });
+
+  it('deletes the works with the replica set, also one that the watch has not shown yet', async () => {
+    fleet = await new Fleet().start();
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.replicaSet('1');
+    await fleet.settle();
+    await fleet.hub.delete(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' });
+    await fleet.settle();
+    expect(await fleet.works()).toEqual([]);
+    expect(
+      await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' }),
+    ).toBeUndefined();
+  });
+
+  it('waits for the works when it is deleted in the foreground', async () => {
+    fleet = await new Fleet().start();
+    await fleet.place('all', ['c1']);
+    await fleet.replicaSet('1', { cascade: 'Foreground' });
+    await fleet.settle();
+    const [work] = await fleet.works();
+    const key = { namespace: 'c1', name: work?.metadata.name ?? '' };
+    await fleet.hub.mergePatch(MANIFEST_WORK, key, { metadata: { finalizers: ['agent'] } });
+    await fleet.hub.delete(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' });
+    await fleet.settle();
+    expect(await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' })).toBeDefined();
+    await fleet.hub.mergePatch(MANIFEST_WORK, key, { metadata: { finalizers: [] } });
+    await fleet.settle();
+    expect(
+      await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' }),
+    ).toBeUndefined();
+  });
+
+  it('says whose name is taken, and leaves the other work alone', async () => {
+    fleet = await new Fleet().start();
+    await fleet.place('all', ['c1']);
+    await fleet.replicaSet('1');
+    await fleet.settle();
+    const [work] = await fleet.works();
+    const key = { namespace: 'c1', name: work?.metadata.name ?? '' };
+    await fleet.hub.mergePatch(MANIFEST_WORK, key, { metadata: { labels: null } });
+    await fleet.settle();
+    expect(await fleet.works()).toHaveLength(1);
+  });
+});
+
+describe('clean-up of completed works', () => {
+  const work = (
+    ttlSecondsAfterFinished: number | undefined,
+    labels: Record<string, string> = {},
+  ): KubeObject => ({
+    apiVersion: `${WORK_API}/v1`,
+    kind: 'ManifestWork',
+    metadata: { name: 'job', namespace: 'c1', labels },
+    spec: { ...template('1'), deleteOption: { ttlSecondsAfterFinished } },
+  });
+
+  it.each([
+    { name: 'after the time', ttl: 30, complete: 'True', waitMs: 31_000, gone: true },
+    { name: 'not before', ttl: 30, complete: 'True', waitMs: 20_000, gone: false },
+    { name: 'at once with 0', ttl: 0, complete: 'True', waitMs: 100, gone: true },
+    { name: 'not while incomplete', ttl: 0, complete: 'False', waitMs: 100_000, gone: false },
+    { name: 'not without a time', ttl: undefined, complete: 'True', waitMs: 100_000, gone: false },
+    {
+      name: 'not the work of a replica set',
+      ttl: 0,
+      complete: 'True',
+      waitMs: 100_000,
+      gone: false,
+      labels: { 'work.open-cluster-management.io/manifestworkreplicaset': 'team.web' },
+    },
+  ] as const)('$name', async ({ ttl, complete, waitMs, gone, ...more }) => {
+    fleet = await new Fleet().start();
+    await fleet.put(MANIFEST_WORK, work(ttl, 'labels' in more ? more.labels : {}));
+    await fleet.report(['c1'], { Complete: complete });
+    await fleet.settle(waitMs - 1_000 > 0 ? waitMs - 1_000 : 100);
+    expect((await fleet.works()).length).toBe(gone ? 0 : 1);
+  });
+});

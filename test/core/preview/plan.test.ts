@@ -1,0 +1,152 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makePlan } from '../../../src/core/preview/make-plan.ts';
+import { renderPlanMarkdown } from '../../../src/core/preview/render-plan-markdown.ts';
+import { renderPlanText } from '../../../src/core/preview/render-plan-text.ts';
+import { applicationSet, cluster, judges, placement, replicaSet, side } from './plan-fixture.ts';
+
+const golden = (name: string, text: string) => {
+  const file = path.join(import.meta.dirname, 'golden', name);
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, text);
+  expect(text).toBe(readFileSync(file, 'utf8'));
+};
+
+const CLUSTERS = [cluster('c1'), cluster('c2'), cluster('c3')];
+const base = side(
+  'aaaa',
+  [
+    ...CLUSTERS,
+    placement('web'),
+    placement('db'),
+    placement('gone'),
+    replicaSet('web', 'web'),
+    applicationSet('apps', 'web'),
+  ],
+  {
+    web: ['c1', 'c2'],
+    db: ['c1'],
+    gone: ['c3'],
+  },
+);
+const head = side(
+  'bbbb',
+  [
+    cluster('c1', 'spec: {taints: [{key: maintenance, effect: NoSelect}]}\n'),
+    ...CLUSTERS.slice(1),
+    placement('web'),
+    placement('db', '{numberOfClusters: 1}'),
+    placement('new'),
+    replicaSet('web', 'web', 'v2'),
+    replicaSet('cache', 'new'),
+    applicationSet('apps', 'web'),
+  ],
+  { web: ['c2', 'c3'], db: { misconfigured: ':incorrect priority <b>policy</b> @team' }, new: ['c2'] },
+);
+
+describe('a plan', () => {
+  const plan = makePlan(base, head, judges);
+
+  it('tells what moves, and why', () => {
+    expect(plan).toMatchObject({
+      hasChanges: true,
+      summary: { placements: 3, placementsChanged: 4, clusters: 3, added: 2, removed: 3, held: 1 },
+      placements: [
+        {
+          name: 'db',
+          change: 'changed',
+          definitionChanged: true,
+          removed: [{ cluster: 'c1' }],
+          held: { reason: 'WouldEmpty' },
+        },
+        {
+          name: 'gone',
+          change: 'deleted',
+          removed: [{ cluster: 'c3', because: 'the placement is deleted' }],
+          after: undefined,
+        },
+        { name: 'new', change: 'created', added: [{ cluster: 'c2' }], before: undefined },
+        {
+          name: 'web',
+          change: 'changed',
+          definitionChanged: false,
+          added: [{ cluster: 'c3', because: 'rank 1 of 2 for shop/web' }],
+          removed: [{ cluster: 'c1', because: 'tainted maintenance', causes: ['ManagedCluster c1'] }],
+          kept: 1,
+        },
+      ],
+      workloads: [
+        { kind: 'ApplicationSet', name: 'apps', change: 'moved', added: ['c3'], removed: ['c1'], kept: 1 },
+        { kind: 'ManifestWorkReplicaSet', name: 'cache', change: 'created', added: ['c2'], removed: [] },
+        {
+          kind: 'ManifestWorkReplicaSet',
+          name: 'web',
+          change: 'changed',
+          added: ['c3'],
+          removed: ['c1'],
+          kept: 1,
+        },
+      ],
+    });
+    expect(
+      plan.objects.map(({ change, ref, fields }) => `${change} ${ref.kind} ${ref.name} ${fields.join(',')}`),
+    ).toEqual([
+      'changed ManagedCluster c1 spec.taints',
+      'created ManifestWorkReplicaSet cache ',
+      'changed ManifestWorkReplicaSet web spec.manifestWorkTemplate',
+      'changed Placement db spec.numberOfClusters',
+      'deleted Placement gone ',
+      'created Placement new ',
+    ]);
+  });
+
+  it('reads well on a terminal and in a pull request', () => {
+    golden('plan.txt', renderPlanText(plan));
+    golden('plan.md', renderPlanMarkdown(plan));
+  });
+
+  it('of equal sides is empty, however the files are ordered', () => {
+    const shuffled = side(
+      'cccc',
+      [
+        applicationSet('apps', 'web'),
+        placement('gone'),
+        ...CLUSTERS.toReversed(),
+        placement('db'),
+        replicaSet('web', 'web'),
+        placement('web'),
+      ],
+      {
+        web: ['c2', 'c1'],
+        db: ['c1'],
+        gone: ['c3'],
+      },
+    );
+    const none = makePlan(base, shuffled, judges);
+    expect(none).toMatchObject({ hasChanges: false, placements: [], workloads: [], objects: [] });
+    golden('no-changes.txt', renderPlanText(none));
+  });
+});
+
+describe('the comment on a pull request', () => {
+  it('cannot be broken out of by names and messages', () => {
+    const text = renderPlanMarkdown(makePlan(base, head, judges));
+    expect(text).toContain('incorrect priority &lt;b&gt;policy&lt;/b&gt; @\u200bteam');
+    expect(text).not.toMatch(/<b>|[^\u200b]@team/);
+  });
+
+  it('leaves whole sections out when it would be too long, and says so', () => {
+    const many = Array.from({ length: 400 }, (_, i) => `p${String(i).padStart(3, '0')}`);
+    const decide = (name: string) => Object.fromEntries(many.map((placementName) => [placementName, [name]]));
+    const documents = [...CLUSTERS, ...many.map((name) => placement(name))];
+    const text = renderPlanMarkdown(
+      makePlan(side('a', documents, decide('c1')), side('b', documents, decide('c2')), judges),
+      {
+        maxLength: 20_000,
+      },
+    );
+    expect(text.length).toBeLessThanOrEqual(20_000);
+    expect(text).toMatch(/_\d+ more sections do not fit in a comment/);
+    expect(text.match(/<details>/g)?.length).toBe(text.match(/<\/details>/g)?.length);
+  });
+});

@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { startAgent, type Agent } from '../../src/app/agent/start-agent.ts';
+import { hubHashOf } from '../../src/app/agent/agent-settings.ts';
+import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
+import type { ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { CONFIG_MAP, configMap } from '../app/agent/agent-world.ts';
+import { type Life, MortalKubeApi } from '../app/agent/mortal-kube-api.ts';
+import { FakeClock } from '../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
+import { SilentLogger } from '../fakes/silent-logger.ts';
+
+/** `BERTH_HISTORIES=10000 npx vitest run test/property/agent-histories.test.ts` for the long run. */
+const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? 300);
+const SEED = process.env['BERTH_SEED'] === undefined ? undefined : Number(process.env['BERTH_SEED']);
+
+const OBJECTS = ['a', 'b', 'c', 'd'] as const;
+const WORKS = ['one', 'two', 'three'] as const;
+
+const workName = fc.constantFrom(...WORKS);
+const objectName = fc.constantFrom(...OBJECTS);
+
+type Step =
+  | { do: 'apply'; work: string; objects: readonly string[]; content: number; server: boolean }
+  | { do: 'delete'; work: string }
+  | { do: 'drift' | 'deleteObject'; object: string }
+  | { do: 'deleteApplied'; work: string }
+  | { do: 'kill'; afterWrites: number; lastIsDone: boolean }
+  | { do: 'restart' | 'cutHub' | 'cutCluster' | 'connect' | 'expire' }
+  | { do: 'wait'; ms: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('apply' as const),
+      work: workName,
+      objects: fc.uniqueArray(objectName, { minLength: 1, maxLength: 3 }),
+      content: fc.nat(5),
+      server: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), work: workName }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('drift' as const, 'deleteObject' as const),
+      object: objectName,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('deleteApplied' as const), work: workName }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('kill' as const),
+      afterWrites: fc.integer({ min: 1, max: 8 }),
+      lastIsDone: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'restart' as const,
+        'cutHub' as const,
+        'cutCluster' as const,
+        'connect' as const,
+        'expire' as const,
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 30, 500, 20_000) }),
+  },
+);
+
+/** Two API servers that live on, and agents that come and go. */
+class History {
+  readonly hub = new FakeKubeApi();
+  readonly cluster = new FakeKubeApi();
+  readonly clock = new FakeClock();
+  #agent: Agent | undefined;
+  #life: Life = { dead: false, writesLeft: Infinity, lastIsDone: false };
+  #hubView = new MortalKubeApi(this.hub, this.#life);
+  #clusterView = new MortalKubeApi(this.cluster, this.#life);
+
+  constructor() {
+    this.cluster.addKind(CONFIG_MAP);
+    this.start();
+  }
+
+  start(): void {
+    this.#life = { dead: false, writesLeft: Infinity, lastIsDone: false };
+    this.#hubView = new MortalKubeApi(this.hub, this.#life);
+    this.#clusterView = new MortalKubeApi(this.cluster, this.#life);
+    this.#agent = startAgent({
+      hub: this.#hubView,
+      cluster: this.#clusterView,
+      clusterName: 'cluster1',
+      clock: this.clock,
+      log: new SilentLogger(),
+      random: () => 0.5,
+    });
+  }
+
+  async run(steps: readonly Step[]): Promise<void> {
+    for (const one of steps) {
+      await this.#do(one);
+      await this.clock.advance(5);
+    }
+    await this.end();
+  }
+
+  /** Whatever state things are in: a new agent, both networks up, and time. */
+  async end(): Promise<void> {
+    this.#life.dead = true;
+    this.start();
+    await this.#settle();
+    await this.#agent?.close();
+  }
+
+  async #settle(): Promise<void> {
+    for (let minute = 0; minute < 12; minute++) await this.clock.advance(60_000);
+  }
+
+  async #do(one: Step): Promise<void> {
+    switch (one.do) {
+      case 'apply':
+        return this.#applyWork(one);
+      case 'delete':
+        await this.hub.delete(MANIFEST_WORK, { namespace: 'cluster1', name: one.work });
+        return;
+      case 'drift':
+        return this.#patchIfThere(one.object);
+      case 'deleteObject':
+        await this.cluster.delete(CONFIG_MAP, { namespace: 'default', name: one.object });
+        return;
+      case 'deleteApplied':
+        await this.cluster.delete(APPLIED_MANIFEST_WORK, {
+          namespace: '',
+          name: appliedName(this.hub, one.work),
+        });
+        return;
+      case 'kill':
+        // The next agent starts when this one is dead; a life long enough is just cut off.
+        this.#life.writesLeft = one.afterWrites;
+        Object.assign(this.#life, { lastIsDone: one.lastIsDone });
+        await this.clock.advance(2_000);
+        this.#life.dead = true;
+        return this.start();
+      case 'restart':
+        await this.#agent?.close();
+        return this.start();
+      case 'cutHub':
+        return this.#hubView.disconnect();
+      case 'cutCluster':
+        return this.#clusterView.disconnect();
+      case 'connect':
+        this.#hubView.connect();
+        return this.#clusterView.connect();
+      case 'expire':
+        this.hub.expire();
+        return this.cluster.expire();
+      case 'wait':
+        return this.clock.advance(one.ms);
+    }
+  }
+
+  async #applyWork(one: Extract<Step, { do: 'apply' }>): Promise<void> {
+    const key = { namespace: 'cluster1', name: one.work };
+    const existing = await this.hub.get(MANIFEST_WORK, key);
+    if (existing?.metadata.deletionTimestamp !== undefined) return;
+    const spec: ManifestWorkSpec = {
+      workload: {
+        manifests: one.objects.map((name) => configMap(name, { x: `${one.work}-${one.content}` })),
+      },
+      ...(one.server
+        ? {
+            manifestConfigs: [
+              {
+                resourceIdentifier: { resource: 'configmaps', name: '*', namespace: '*' },
+                updateStrategy: { type: 'ServerSideApply', serverSideApply: { force: true } },
+              },
+            ],
+          }
+        : {}),
+    };
+    if (existing === undefined)
+      await this.hub.create(MANIFEST_WORK, {
+        apiVersion: 'work.open-cluster-management.io/v1',
+        kind: 'ManifestWork',
+        metadata: key,
+        spec,
+      });
+    else await this.hub.update(MANIFEST_WORK, { ...existing, spec });
+  }
+
+  async #patchIfThere(name: string): Promise<void> {
+    const key = { namespace: 'default', name };
+    if ((await this.cluster.get(CONFIG_MAP, key)) === undefined) return;
+    await this.cluster.mergePatch(CONFIG_MAP, key, { data: { x: 'drift' } });
+  }
+}
+
+function appliedName(hub: FakeKubeApi, work: string): string {
+  return `${hubHashOf(hub.server)}-${work}`;
+}
+
+/** What stands in the end against what the works say. */
+async function check(history: History): Promise<void> {
+  const works = (await history.hub.list(MANIFEST_WORK)).items;
+  const applied = (await history.cluster.list(APPLIED_MANIFEST_WORK)).items;
+  const objects = (await history.cluster.list(CONFIG_MAP)).items;
+  expect(works.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)).toEqual([]);
+  expect(names(applied)).toEqual(works.map(({ metadata }) => appliedName(history.hub, metadata.name)).sort());
+  const wantedBy = new Map<string, KubeObject[]>();
+  for (const work of works)
+    for (const manifest of manifestsOf(work))
+      wantedBy.set(manifest.metadata.name, [...(wantedBy.get(manifest.metadata.name) ?? []), work]);
+  expect(names(objects)).toEqual([...wantedBy.keys()].sort());
+  for (const object of objects) {
+    const wanting = wantedBy.get(object.metadata.name) ?? [];
+    const contents = wanting
+      .flatMap(manifestsOf)
+      .filter(({ metadata }) => metadata.name === object.metadata.name);
+    expect(contents.map((content) => content['data'])).toContainEqual(object['data']);
+    expect((object.metadata.ownerReferences ?? []).map(({ uid }) => uid).sort()).toEqual(
+      wanting.map((work) => uidOf(applied, appliedName(history.hub, work.metadata.name))).sort(),
+    );
+  }
+  for (const work of works) {
+    const conditions =
+      (work['status'] as { conditions?: { type: string; status: string }[] }).conditions ?? [];
+    expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([
+      'Applied=True',
+      'Available=True',
+    ]);
+  }
+}
+
+function manifestsOf(work: KubeObject): readonly KubeObject[] {
+  return (work['spec'] as ManifestWorkSpec).workload?.manifests ?? [];
+}
+
+function names(objects: readonly KubeObject[]): string[] {
+  return objects.map(({ metadata }) => metadata.name).sort();
+}
+
+function uidOf(applied: readonly KubeObject[], name: string): string {
+  return applied.find(({ metadata }) => metadata.name === name)?.metadata.uid ?? 'missing';
+}
+
+describe('random histories of an agent', () => {
+  it('end with the cluster equal to the works, nothing orphaned', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+        const history = new History();
+        await history.run(steps);
+        await check(history);
+      }),
+      { numRuns: HISTORIES, ...(SEED === undefined ? {} : { seed: SEED }), endOnFailure: false },
+    );
+  });
+});
