@@ -40,16 +40,29 @@ function progressByRule(work: ManifestWork): WorkProgress {
   return progress('Progressing', progressing, progressing.message);
 }
 
-/** Ours: what was written but not yet confirmed is in progress, so that a cluster that never answers times out. */
+/**
+ * Ours: what was written but not yet confirmed is in progress, so that a cluster that never answers times out; and no time
+ * lies before the writing: a condition that stays False over a change of content keeps its old time, which would make
+ * minSuccessTime count from the version before.
+ */
 function afterWriting(work: ManifestWork, byRule: WorkProgress, rules: RolloutRules): WorkProgress {
-  if (rules === 'upstream' || byRule.status !== 'ToApply') return byRule;
-  return deriveUnconfirmed(work) ?? { ...byRule, status: 'Progressing', lastTransitionMs: writtenMs(work) };
+  if (rules === 'upstream') return byRule;
+  const since = contentSinceMs(work);
+  if (byRule.status === 'ToApply')
+    return deriveUnconfirmed(work) ?? { ...byRule, status: 'Progressing', lastTransitionMs: since };
+  return { ...byRule, lastTransitionMs: Math.max(byRule.lastTransitionMs ?? 0, since ?? 0) };
+}
+
+/** Since when the cluster has had the current content, as far as it is known. */
+function contentSinceMs(work: ManifestWork): number | undefined {
+  const times = [writtenMs(work) ?? 0, ...manifestTimes(work, 'Applied')].filter((time) => time > 0);
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 function deriveProgress(work: ManifestWork): WorkProgress {
   const unconfirmed = deriveUnconfirmed(work);
   if (unconfirmed !== undefined) return unconfirmed;
-  const since = Math.max(writtenMs(work) ?? 0, ...manifestTimes(work, 'Applied'));
+  const since = contentSinceMs(work);
   const degraded = current(work, 'Degraded');
   if (degraded?.status === 'True') return progress('Failed', degraded, degraded.message);
   const available = current(work, 'Available');
@@ -64,7 +77,7 @@ function deriveProgress(work: ManifestWork): WorkProgress {
     return { status: 'Failed', lastTransitionMs: since, reason: workloads.failed };
   if (workloads.waiting !== undefined)
     return { status: 'Progressing', lastTransitionMs: since, reason: workloads.waiting };
-  const times = [since, timeOf(available) ?? 0, ...manifestTimes(work, 'StatusFeedbackSynced')];
+  const times = [since ?? 0, timeOf(available) ?? 0, ...manifestTimes(work, 'StatusFeedbackSynced')];
   return { status: 'Succeeded', lastTransitionMs: Math.max(...times), reason: 'available' };
 }
 

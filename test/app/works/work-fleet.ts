@@ -1,0 +1,166 @@
+import {
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+  type KindInfo,
+} from '../../../src/core/model/kinds.ts';
+import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
+import { startWorkControllers, type WorkControllers } from '../../../src/app/works/start-work-controllers.ts';
+import type { WorkWritten } from '../../../src/app/works/write-works.ts';
+import { CONTROLLER_REVISION } from '../../../src/app/works/last-good-template.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { template } from '../../core/work/replica-set-world.ts';
+
+export const WORK_API = 'work.open-cluster-management.io';
+const CLUSTER_API = 'cluster.open-cluster-management.io/v1beta1';
+
+/** A hub in memory with the controllers on it. */
+export class Fleet {
+  readonly hub = new FakeKubeApi();
+  readonly clock = new FakeClock();
+  readonly written: WorkWritten[] = [];
+  #controllers: WorkControllers | undefined;
+
+  constructor() {
+    this.hub.addKind(CONTROLLER_REVISION);
+  }
+
+  /** @param through what the controllers talk to; the test itself always talks to the hub */
+  async start(through: KubeApi = this.hub): Promise<this> {
+    this.#controllers = startWorkControllers({
+      hub: through,
+      clock: this.clock,
+      log: new SilentLogger(),
+      random: () => 0.5,
+      onWrite: (event) => this.written.push(event),
+    });
+    await this.settle();
+    return this;
+  }
+
+  async settle(byMs = 1_000): Promise<void> {
+    for (let round = 0; round < 10; round++) await this.clock.advance(byMs / 10);
+  }
+
+  async stop(): Promise<void> {
+    await this.#controllers?.close();
+    this.#controllers = undefined;
+  }
+
+  async place(name: string, clusters: readonly string[]): Promise<void> {
+    const meta = { name, namespace: 'team' };
+    await this.put(PLACEMENT, { apiVersion: CLUSTER_API, kind: 'Placement', metadata: meta, spec: {} });
+    const labels = {
+      'cluster.open-cluster-management.io/placement': name,
+      'cluster.open-cluster-management.io/decision-group-index': '0',
+    };
+    const metadata = { name: `${name}-decision-1`, namespace: 'team', labels };
+    await this.put(PLACEMENT_DECISION, { apiVersion: CLUSTER_API, kind: 'PlacementDecision', metadata });
+    const decisions = clusters.map((clusterName) => ({ clusterName, reason: '' }));
+    await this.status(PLACEMENT_DECISION, metadata, { decisions });
+    await this.status(PLACEMENT, meta, { numberOfSelectedClusters: clusters.length });
+  }
+
+  async replicaSet(
+    value: string,
+    more: { strategy?: object; annotations?: Record<string, string>; cascade?: string } = {},
+  ): Promise<void> {
+    const ref = { name: 'all', ...(more.strategy === undefined ? {} : { rolloutStrategy: more.strategy }) };
+    await this.put(MANIFEST_WORK_REPLICA_SET, {
+      apiVersion: `${WORK_API}/v1alpha1`,
+      kind: 'ManifestWorkReplicaSet',
+      metadata: { name: 'web', namespace: 'team', annotations: more.annotations ?? {} },
+      spec: {
+        manifestWorkTemplate: template(value),
+        placementRefs: [ref],
+        cascadeDeletionPolicy: more.cascade ?? 'Background',
+      },
+    });
+  }
+
+  async put(kind: KindInfo, object: KubeObject): Promise<void> {
+    const { name, namespace = '' } = object.metadata;
+    const live = await this.hub.get(kind, { name, namespace });
+    if (live === undefined) await this.hub.create(kind, object);
+    else {
+      const annotations = { ...live.metadata.annotations, ...object.metadata.annotations };
+      await this.hub.update(kind, { ...live, ...object, metadata: { ...live.metadata, annotations } });
+    }
+  }
+
+  async status(kind: KindInfo, key: { name: string; namespace: string }, status: object): Promise<void> {
+    await this.hub.mergePatch(kind, key, { status }, { subresource: 'status' });
+  }
+
+  async report(
+    clusters: readonly string[],
+    types: Readonly<Record<string, Condition['status']>>,
+  ): Promise<void> {
+    for (const work of await this.works()) {
+      const { name, namespace = '', generation } = work.metadata;
+      if (!clusters.includes(namespace)) continue;
+      const conditions = Object.entries(types).map(([type, status]) => ({
+        type,
+        status,
+        reason: 'Test',
+        message: '',
+        observedGeneration: generation,
+        lastTransitionTime: new Date(this.clock.now()).toISOString(),
+      }));
+      await this.status(MANIFEST_WORK, { name, namespace }, { conditions });
+    }
+    await this.settle();
+  }
+
+  async works(): Promise<readonly KubeObject[]> {
+    return (await this.hub.list(MANIFEST_WORK)).items;
+  }
+
+  async contents(): Promise<Record<string, unknown>> {
+    const works = await this.works();
+    return Object.fromEntries(
+      works.map((work) => {
+        const { workload } = work['spec'] as { workload: { manifests: { data: { value: string } }[] } };
+        return [work.metadata.namespace, workload.manifests[0]?.data.value];
+      }),
+    );
+  }
+
+  async conditions(): Promise<Record<string, string>> {
+    const live = await this.hub.get(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' });
+    const { conditions = [] } = (live?.['status'] ?? {}) as { conditions?: Condition[] };
+    return Object.fromEntries(conditions.map((c) => [c.type, `${c.status} ${c.reason}`]));
+  }
+
+  /** Somebody edits a work by hand. */
+  async meddle(cluster: string): Promise<void> {
+    for (const work of await this.works()) {
+      if (work.metadata.namespace !== cluster) continue;
+      const key = { namespace: cluster, name: work.metadata.name };
+      await this.hub.mergePatch(MANIFEST_WORK, key, { spec: template('meddled') });
+    }
+  }
+
+  /** Works that have not reported success with their current content; `everOther`: they held other content before. */
+  async unconfirmed(): Promise<readonly { readonly value: string; readonly everOther: boolean }[]> {
+    const open = (await this.works()).filter((work) => {
+      const { conditions = [] } = (work['status'] ?? {}) as { conditions?: Condition[] };
+      return !['Applied', 'Available'].every((type) =>
+        conditions.some(
+          (c) => c.type === type && c.status === 'True' && c.observedGeneration === work.metadata.generation,
+        ),
+      );
+    });
+    return open.map((work) => {
+      const { workload } = work['spec'] as { workload: { manifests: { data: { value: string } }[] } };
+      return {
+        value: workload.manifests[0]?.data.value ?? '',
+        everOther: (work.metadata.generation ?? 1) > 1,
+      };
+    });
+  }
+}
