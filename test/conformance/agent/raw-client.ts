@@ -1,0 +1,57 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { KubeConnection } from '../../../src/adapters/kube/kube-connection.ts';
+import { readBody } from '../../../src/adapters/kube/read-body.ts';
+import type { Json } from './recorded.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/** Any request to the API server, with the answer as it came: refusals are part of the recording. */
+export class RawClient {
+  readonly #connection: KubeConnection;
+
+  constructor(config: KubeConfig) {
+    this.#connection = new KubeConnection({
+      config,
+      clock: systemClock,
+      requestTimeoutMs: 30_000,
+      maxSockets: 16,
+    });
+  }
+
+  get server(): string {
+    return this.#connection.server;
+  }
+
+  async send(
+    method: string,
+    path: string,
+    more: { readonly query?: string; readonly body?: unknown; readonly contentType?: string } = {},
+  ): Promise<RawAnswer> {
+    const request = {
+      method,
+      path,
+      query: more.query,
+      contentType: more.contentType,
+      body: more.body === undefined ? undefined : JSON.stringify(more.body),
+    };
+    const response = await this.#connection.open(request);
+    const text = await readBody(response, request, 30_000);
+    return { status: response.statusCode ?? 0, body: text === '' ? {} : (JSON.parse(text) as Json) };
+  }
+
+  /** Undefined: it does not exist. */
+  async get(path: string): Promise<Json | undefined> {
+    const { status, body } = await this.send('GET', path);
+    if (status === 404) return undefined;
+    if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
