@@ -19,6 +19,8 @@ export class RawClient {
       clock: systemClock,
       requestTimeoutMs: 30_000,
       maxSockets: 16,
+      userAgent: 'recorder',
+      impersonate: undefined,
     });
   }
 
