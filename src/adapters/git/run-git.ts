@@ -1,4 +1,4 @@
-import { simpleGit } from 'simple-git';
+import { spawn } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
 import type { BerthError } from '../../core/errors.ts';
 import { gitFailure } from './git-failure.ts';
@@ -20,52 +20,65 @@ export type GitResult =
   | { readonly ok: false; readonly exitCode: number; readonly stderr: string; readonly error: BerthError };
 
 const DEFAULT_SILENCE_MS = 120_000;
+const MAX_STDOUT_BYTES = 512 * 1024 ** 2;
+const MAX_STDERR_BYTES = 64 * 1024;
+/** Between asking git to end, so that it removes its lock files, and ending it. */
+const KILL_AFTER_MS = 2_000;
 
-/** What simple-git guards against when arguments come from outside; ours are fixed, and the settings *are* the hardening. */
-const OURS = {
-  allowUnsafeSshCommand: true,
-  allowUnsafeConfigEnvCount: true,
-  allowUnsafeConfigPaths: true,
-  allowUnsafeHooksPath: true,
-  allowUnsafeFsMonitor: true,
-  allowUnsafeAskPass: true,
-  allowUnsafeCredentialHelper: true,
-  allowUnsafeProtocolOverride: true,
-  allowUnsafeSubmodule: true,
-  allowUnsafeGpgProgram: true,
-  allowUnsafeTemplateDir: true,
-} as const;
-
-/** Runs one git command to its end. A failing command is a value; being aborted or silent too long is a TransientError. */
-export async function runGit(run: GitRun): Promise<GitResult> {
-  let exit: { readonly exitCode: number; readonly stderr: string } | undefined;
-  const git = simpleGit({
-    baseDir: run.cwd,
-    allowEnvironment: Object.keys(run.environment),
-    unsafe: OURS,
-    completion: { onClose: true, onExit: false },
-    timeout: { block: run.silenceMs ?? DEFAULT_SILENCE_MS },
-    ...(run.signal === undefined ? {} : { abort: run.signal }),
-    errors: (error, result) => {
-      if (error instanceof Error) return error;
-      if (result.exitCode === 0) return undefined;
-      // simple-git wraps what is thrown; the exit is taken here, before it is dressed up.
-      exit = { exitCode: result.exitCode, stderr: Buffer.concat(result.stdErr).toString('utf8') };
-      return new Error(exit.stderr);
-    },
-  }).env({ ...run.environment });
-  try {
-    return { ok: true, stdout: await git.raw([...run.args]) };
-  } catch (caught) {
-    if (exit === undefined)
-      throw new TransientError(`git ${run.args[0] ?? ''} was stopped before it ended`, {
-        code: run.signal?.aborted === true ? 'git.aborted' : 'git.stopped',
-        subject: run.subject,
-        cause: caught,
-      });
-    const { exitCode, stderr } = exit;
-    return { ok: false, exitCode, stderr, error: gitFailure(stderr, run.subject) };
-  }
+/**
+ * Runs one git command to its end. A failing command is a value; being aborted, silent too long or too loud is a
+ * TransientError. Git starts helpers of its own (git-remote-https, ssh) that outlive it when only git is stopped, so each
+ * command leads a process group and the whole group is stopped.
+ */
+export function runGit(run: GitRun): Promise<GitResult> {
+  const stopped = (why: string, code: string, cause?: unknown): TransientError =>
+    new TransientError(`git ${run.args[0] ?? ''} ${why}`, { code, subject: run.subject, cause });
+  return new Promise((resolve, reject) => {
+    if (run.signal?.aborted === true) return reject(stopped('was stopped before it began', 'git.aborted'));
+    const git = spawn('git', run.args, {
+      cwd: run.cwd,
+      env: { ...run.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let failure: TransientError | undefined;
+    let killTimer: NodeJS.Timeout | undefined;
+    const stop = (error: TransientError): void => {
+      if (failure !== undefined) return;
+      failure = error;
+      killGroup(git.pid, 'SIGTERM');
+      killTimer = setTimeout(() => killGroup(git.pid, 'SIGKILL'), KILL_AFTER_MS);
+    };
+    const onAbort = (): void => stop(stopped('was stopped by its caller', 'git.aborted', run.signal?.reason));
+    run.signal?.addEventListener('abort', onAbort, { once: true });
+    const silenceMs = run.silenceMs ?? DEFAULT_SILENCE_MS;
+    const silence = setTimeout(
+      () => stop(stopped(`said nothing for ${silenceMs} ms`, 'git.silent')),
+      silenceMs,
+    );
+    const stdout = collect(git.stdout, MAX_STDOUT_BYTES, () => silence.refresh());
+    const stderr = collectTail(git.stderr, MAX_STDERR_BYTES, () => silence.refresh());
+    const finish = (settle: () => void): void => {
+      clearTimeout(silence);
+      clearTimeout(killTimer);
+      run.signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    git.once('error', (cause) =>
+      finish(() => reject(stopped('could not be started', 'git.not-started', cause))),
+    );
+    git.once('close', (exitCode, signal) =>
+      finish(() => {
+        if (failure !== undefined) return reject(failure);
+        if (signal !== null) return reject(stopped(`was ended by ${signal}`, 'git.stopped'));
+        if (stdout.overflowed)
+          return reject(stopped(`wrote more than ${MAX_STDOUT_BYTES} bytes`, 'git.stopped'));
+        if (exitCode === 0) return resolve({ ok: true, stdout: stdout.text() });
+        const said = stderr.text();
+        resolve({ ok: false, exitCode: exitCode ?? 1, stderr: said, error: gitFailure(said, run.subject) });
+      }),
+    );
+  });
 }
 
 /** Runs one git command that is expected to succeed; throws what its failure means. */
@@ -73,4 +86,37 @@ export async function runGitOrThrow(run: GitRun): Promise<string> {
   const result = await runGit(run);
   if (!result.ok) throw result.error;
   return result.stdout;
+}
+
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group has ended in the meantime.
+  }
+}
+
+/** All of a stream up to a limit; beyond it the stream is read on, so that the writer never blocks. */
+function collect(stream: NodeJS.ReadableStream, maxBytes: number, onData: () => void) {
+  const chunks: Buffer[] = [];
+  const kept = { bytes: 0, overflowed: false, text: () => Buffer.concat(chunks).toString('utf8') };
+  stream.on('data', (chunk: Buffer) => {
+    onData();
+    kept.overflowed ||= kept.bytes + chunk.length > maxBytes;
+    if (kept.overflowed) return;
+    kept.bytes += chunk.length;
+    chunks.push(chunk);
+  });
+  return kept;
+}
+
+/** The end of a stream: progress comes first, what went wrong comes last. */
+function collectTail(stream: NodeJS.ReadableStream, maxBytes: number, onData: () => void) {
+  let tail = '';
+  stream.on('data', (chunk: Buffer) => {
+    onData();
+    tail = (tail + chunk.toString('utf8')).slice(-maxBytes);
+  });
+  return { text: () => tail };
 }

@@ -1,0 +1,89 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
+import { InputError, TransientError } from '../../core/errors.ts';
+
+export interface GitHttpOptions {
+  /** Only requests below this URL are made, and only they carry the header. */
+  readonly url: string;
+  readonly authorization?: string | undefined;
+  /** PEM of the certificate authority to trust instead of the system's. */
+  readonly ca?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+}
+
+/** HTTP for isomorphic-git with what it lacks: an abort signal, a limit on bytes, and no following of redirects. */
+export function gitHttpClient(options: GitHttpOptions): HttpClient {
+  return {
+    async request({ url, method = 'GET', headers = {}, body }: GitHttpRequest): Promise<GitHttpResponse> {
+      if (!url.startsWith(`${options.url.replace(/\/+$/, '')}/`))
+        throw new InputError('the remote wanted another address than its URL names', {
+          code: 'git.transport',
+          subject: `Git repository ${options.url}`,
+        });
+      const payload = body === undefined ? undefined : Buffer.concat(await collect(body));
+      const response = await send(url, { method, headers, payload }, options);
+      const answered = {
+        url,
+        method,
+        statusCode: response.statusCode ?? 0,
+        statusMessage: response.statusMessage ?? '',
+        headers: Object.fromEntries(
+          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+        ),
+      };
+      return { ...answered, body: limited(response, options) };
+    },
+  };
+}
+
+function send(
+  url: string,
+  request: {
+    readonly method: string;
+    readonly headers: Record<string, string>;
+    readonly payload: Buffer | undefined;
+  },
+  { authorization, ca, signal }: GitHttpOptions,
+): Promise<http.IncomingMessage> {
+  const { request: open } = url.startsWith('https:') ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = open(url, {
+      method: request.method,
+      headers: { ...request.headers, ...(authorization === undefined ? {} : { authorization }) },
+      signal,
+      ...(ca === undefined ? {} : { ca }),
+    });
+    sent.on('response', resolve);
+    sent.on('error', (cause) =>
+      reject(
+        new TransientError(`cannot be reached: ${cause.message}`, {
+          code: 'git.failed',
+          subject: url,
+          cause,
+        }),
+      ),
+    );
+    sent.end(request.payload);
+  });
+}
+
+async function* limited(response: http.IncomingMessage, { maxBytes, url }: GitHttpOptions) {
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new InputError(`the remote sent more than ${maxBytes} bytes`, {
+        code: 'git.too-large',
+        subject: `Git repository ${url}`,
+      });
+    yield new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+}
+
+async function collect(body: AsyncIterableIterator<Uint8Array> | Uint8Array[]): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  for await (const part of body) parts.push(part);
+  return parts;
+}

@@ -1,0 +1,183 @@
+import fs from 'node:fs';
+import git from 'isomorphic-git';
+import { InputError, TransientError, errorText } from '../../core/errors.ts';
+import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
+import type {
+  BlobContent,
+  CommitInfo,
+  FileVersion,
+  GitRef,
+  GitRepository,
+  ReadBlobsOptions,
+  TreeChange,
+  TreeEntry,
+} from './git-repository.ts';
+import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.ts';
+import type { ReadTree } from './in-process-tree.ts';
+
+/** How far back the versions of a file are looked for. */
+const MAX_HISTORY = 10_000;
+
+/**
+ * Reads a repository on disk without a git program, through isomorphic-git: several times slower, and packs are held in
+ * memory. For places where no git is installed.
+ */
+export class InProcessRepository implements GitRepository {
+  protected readonly gitDir: string;
+  /** isomorphic-git keeps pack indexes in here; a fresh one makes it look at the disk again. */
+  protected cache: object = {};
+  readonly #readTree: ReadTree;
+
+  constructor(gitDir: string) {
+    this.gitDir = gitDir;
+    this.#readTree = async (oid) => (await git.readTree({ ...this.store, oid })).tree;
+  }
+
+  protected get store() {
+    return { fs, gitdir: this.gitDir, cache: this.cache };
+  }
+
+  async resolve(ref: GitRef): Promise<string> {
+    checkGitRef(ref);
+    switch (ref.type) {
+      case 'head':
+        return (await this.#commitOf('refs/berth/head')) ?? this.#required('HEAD', formatGitRef(ref));
+      case 'branch':
+        return this.#required(`refs/heads/${ref.name}`, formatGitRef(ref));
+      case 'tag':
+        return this.#required(`refs/tags/${ref.name}`, formatGitRef(ref));
+      case 'commit':
+        return this.#required(ref.id, formatGitRef(ref));
+      case 'semver': {
+        const tag = selectSemverTag(await git.listTags(this.store), ref.range);
+        if (tag === undefined) throw notFound(formatGitRef(ref));
+        return this.#required(`refs/tags/${tag}`, `tag ${tag}`);
+      }
+    }
+  }
+
+  async resolveRevision(revision: string): Promise<string> {
+    if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) throw notFound(revision);
+    for (const name of [
+      revision,
+      `refs/heads/${revision}`,
+      `refs/tags/${revision}`,
+      `refs/remotes/origin/${revision}`,
+    ]) {
+      const commit = await this.#commitOf(name);
+      if (commit !== undefined) return commit;
+    }
+    if (/^[0-9a-f]{4,39}$/.test(revision)) {
+      const oid = await git.expandOid({ ...this.store, oid: revision }).catch(() => undefined);
+      const commit = oid === undefined ? undefined : await this.#commitOf(oid);
+      if (commit !== undefined) return commit;
+    }
+    throw notFound(revision);
+  }
+
+  async commit(id: string): Promise<CommitInfo> {
+    const { commit } = await this.#read(id, () => git.readCommit({ ...this.store, oid: id }));
+    const person = (who: typeof commit.author) => ({
+      name: who.name,
+      email: who.email,
+      timeMs: who.timestamp * 1000,
+    });
+    return {
+      id,
+      parents: commit.parent,
+      author: person(commit.author),
+      committer: person(commit.committer),
+      subject: commit.message.trimStart().split('\n', 1)[0] ?? '',
+      signed: commit.gpgsig !== undefined,
+    };
+  }
+
+  async listTree(commit: string): Promise<readonly TreeEntry[]> {
+    return this.#read(commit, () => listTreeObject(this.#readTree, commit));
+  }
+
+  async diffTrees(from: string, to: string): Promise<readonly TreeChange[]> {
+    return this.#read(`${from}..${to}`, () => diffTreeObjects(this.#readTree, from, to));
+  }
+
+  async readBlobs(
+    ids: readonly string[],
+    options: ReadBlobsOptions,
+    onBlob: (blob: BlobContent) => void,
+  ): Promise<void> {
+    for (const id of ids) onBlob(await this.#readBlob(id, options.maxBytes));
+  }
+
+  async fileHistory(commit: string, path: string, limit: number): Promise<readonly FileVersion[]> {
+    const versions: FileVersion[] = [];
+    let at: string | undefined = commit;
+    let id = await lookUpPath(this.#readTree, commit, path);
+    for (let steps = 0; at !== undefined && steps < MAX_HISTORY && versions.length < limit; steps++) {
+      const [parent]: readonly string[] = (await this.commit(at)).parents;
+      const before: string | undefined =
+        parent === undefined ? undefined : await lookUpPath(this.#readTree, parent, path);
+      if (id !== undefined && id !== before) versions.push({ commit: at, id });
+      at = parent;
+      id = before;
+    }
+    return versions;
+  }
+
+  async mergeBase(a: string, b: string): Promise<string | undefined> {
+    const [base] = (await git.findMergeBase({ ...this.store, oids: [a, b] })) as string[];
+    return base;
+  }
+
+  async close(): Promise<void> {
+    this.cache = {};
+  }
+
+  async #readBlob(id: string, maxBytes: number): Promise<BlobContent> {
+    try {
+      const { blob } = await git.readBlob({ ...this.store, oid: id });
+      if (blob.length > maxBytes) return { id, state: 'too-large', sizeBytes: blob.length };
+      return { id, state: 'read', bytes: Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength) };
+    } catch (error) {
+      if (error instanceof git.Errors.NotFoundError) return { id, state: 'missing' };
+      throw this.#failed(id, error);
+    }
+  }
+
+  /** The commit that a ref, id or annotated tag leads to. */
+  async #commitOf(name: string): Promise<string | undefined> {
+    try {
+      const oid = /^[0-9a-f]{40}$/.test(name) ? name : await git.resolveRef({ ...this.store, ref: name });
+      // Peels annotated tags on the way.
+      return (await git.readCommit({ ...this.store, oid })).oid;
+    } catch (error) {
+      const absent = error instanceof git.Errors.NotFoundError || error instanceof git.Errors.ObjectTypeError;
+      if (absent) return undefined;
+      throw this.#failed(name, error);
+    }
+  }
+
+  async #required(name: string, subject: string): Promise<string> {
+    const commit = await this.#commitOf(name);
+    if (commit === undefined) throw notFound(subject);
+    return commit;
+  }
+
+  async #read<T>(subject: string, action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      throw this.#failed(subject, error);
+    }
+  }
+
+  #failed(subject: string, cause: unknown): TransientError {
+    return new TransientError(`cannot be read: ${errorText(cause)}`, { code: 'git.failed', subject, cause });
+  }
+}
+
+function notFound(subject: string): InputError {
+  return new InputError('not found in the repository, expected an existing branch, tag or commit', {
+    code: 'git.ref-not-found',
+    subject: `Git ref ${subject}`,
+  });
+}

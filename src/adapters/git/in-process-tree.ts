@@ -1,0 +1,69 @@
+import type { TreeEntry as TreeEntryObject } from 'isomorphic-git';
+import type { TreeChange, TreeEntry } from './git-repository.ts';
+
+/** Entries of one tree object; a commit's id stands for its tree. */
+export type ReadTree = (oid: string) => Promise<readonly TreeEntryObject[]>;
+
+/** All leaves below a tree in path order (git sorts directories as if their names ended in a slash). */
+export async function listTreeObject(readTree: ReadTree, oid: string, below = ''): Promise<TreeEntry[]> {
+  const leaves: TreeEntry[] = [];
+  for (const { path, mode, type, oid: id } of await readTree(oid)) {
+    const place = `${below}${path}`;
+    if (type === 'tree') leaves.push(...(await listTreeObject(readTree, id, `${place}/`)));
+    else leaves.push({ path: place, mode, id });
+  }
+  return leaves;
+}
+
+/** What differs between two trees; subtrees with equal ids are not looked into. */
+export async function diffTreeObjects(
+  readTree: ReadTree,
+  from: string | undefined,
+  to: string | undefined,
+  below = '',
+): Promise<TreeChange[]> {
+  const before = byName(from === undefined ? [] : await readTree(from));
+  const after = byName(to === undefined ? [] : await readTree(to));
+  const changes: TreeChange[] = [];
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const [old, now] = [before.get(name), after.get(name)];
+    if (old !== undefined && now !== undefined && old.oid === now.oid && old.mode === now.mode) continue;
+    const place = `${below}${name}`;
+    const [oldTree, newTree] = [treeId(old), treeId(now)];
+    if (oldTree !== undefined || newTree !== undefined)
+      changes.push(...(await diffTreeObjects(readTree, oldTree, newTree, `${place}/`)));
+    if (now !== undefined && newTree === undefined)
+      changes.push({ path: place, entry: { path: place, mode: now.mode, id: now.oid } });
+    else if (now === undefined && old !== undefined && oldTree === undefined)
+      changes.push({ path: place, entry: undefined });
+    else if (newTree !== undefined && old !== undefined && oldTree === undefined)
+      changes.push({ path: place, entry: undefined });
+  }
+  return changes;
+}
+
+/** Blob id of a path in a commit; undefined when there is no file. */
+export async function lookUpPath(
+  readTree: ReadTree,
+  commit: string,
+  path: string,
+): Promise<string | undefined> {
+  let oid = commit;
+  const parts = path.split('/');
+  for (const [index, part] of parts.entries()) {
+    const entry = (await readTree(oid)).find((candidate) => candidate.path === part);
+    if (entry === undefined) return undefined;
+    if (index === parts.length - 1) return entry.type === 'blob' ? entry.oid : undefined;
+    if (entry.type !== 'tree') return undefined;
+    oid = entry.oid;
+  }
+  return undefined;
+}
+
+function byName(entries: readonly TreeEntryObject[]): Map<string, TreeEntryObject> {
+  return new Map(entries.map((entry) => [entry.path, entry]));
+}
+
+function treeId(entry: TreeEntryObject | undefined): string | undefined {
+  return entry?.type === 'tree' ? entry.oid : undefined;
+}
