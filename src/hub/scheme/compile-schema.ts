@@ -25,6 +25,7 @@ export function compileSchema(json: JsonObject): Schema {
     type: typeof type === 'string' && TYPES.has(type) ? (type as SchemaType) : '',
   };
   if (typeof json['format'] === 'string') schema.format = json['format'];
+  if (typeof json['description'] === 'string') schema.description = json['description'];
   if (json['nullable'] === true) schema.nullable = true;
   if (json['x-kubernetes-int-or-string'] === true) schema.intOrString = true;
   if (json['x-kubernetes-preserve-unknown-fields'] === true) schema.preserveUnknown = true;

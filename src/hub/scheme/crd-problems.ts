@@ -41,12 +41,14 @@ function nameProblems(crd: JsonObject, spec: JsonObject): FieldProblem[] {
   if (!group.includes('.')) {
     problems.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
   }
+  const kind = textAt(names, 'kind');
+  const completed: JsonObject = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names };
   for (const key of ['plural', 'singular']) {
-    const text = textAt(names, key);
+    const text = textAt(completed, key);
     for (const problem of dns1035Label(text)) problems.push(invalidValue(`spec.names.${key}`, text, problem));
   }
   for (const key of ['kind', 'listKind']) {
-    const text = textAt(names, key);
+    const text = textAt(completed, key);
     const lower = dns1035Label(text.toLowerCase());
     for (const problem of lower) {
       problems.push(
@@ -58,10 +60,8 @@ function nameProblems(crd: JsonObject, spec: JsonObject): FieldProblem[] {
       );
     }
   }
-  if (textAt(names, 'kind') !== '' && textAt(names, 'kind') === textAt(names, 'listKind')) {
-    problems.push(
-      invalidValue('spec.names.listKind', textAt(names, 'listKind'), 'kind and listKind may not be the same'),
-    );
+  if (kind !== '' && kind === textAt(completed, 'listKind')) {
+    problems.push(invalidValue('spec.names.listKind', kind, 'kind and listKind may not be the same'));
   }
   return problems;
 }

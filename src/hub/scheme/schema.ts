@@ -10,6 +10,8 @@ export interface Schema {
   /** '' means any value. */
   readonly type: SchemaType;
   readonly format?: string;
+  /** Texts of custom definitions, for `kubectl explain`; built-in kinds have none. */
+  readonly description?: string;
   readonly nullable?: boolean;
   readonly intOrString?: boolean;
   readonly preserveUnknown?: boolean;

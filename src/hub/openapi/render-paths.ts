@@ -1,0 +1,95 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+
+const query = (name: string, type = 'string'): JsonObject => ({ name, in: 'query', schema: { type } });
+
+/** Parameters by which clients recognise what the server can do. */
+const WRITE = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
+const READ = [
+  query('fieldSelector'),
+  query('labelSelector'),
+  query('limit', 'integer'),
+  query('resourceVersion'),
+];
+
+const PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
+/** Path items of one resource: its collections, its items, and their subresources. */
+export function renderPaths(prefix: string, ref: ResourceRef, schemaName: string): JsonObject {
+  const { definition, version } = ref;
+  const base = definition.namespaced
+    ? `${prefix}/namespaces/{namespace}/${definition.plural}`
+    : `${prefix}/${definition.plural}`;
+  const operation = operations(ref, schemaName);
+  if (!definition.verbs.includes('get')) return { [base]: { post: operation('post', WRITE) } };
+  const item: JsonObject = {
+    get: operation('get', []),
+    put: operation('put', WRITE),
+    patch: operation('patch', [...WRITE, query('force', 'boolean')]),
+    delete: operation('delete', [query('dryRun'), query('propagationPolicy')]),
+  };
+  const paths: JsonObject = {
+    [base]: {
+      get: operation('list', READ),
+      post: operation('post', WRITE),
+      delete: operation('deletecollection', READ),
+    },
+    [`${base}/{name}`]: item,
+  };
+  if (definition.namespaced) paths[`${prefix}/${definition.plural}`] = { get: operation('list', READ) };
+  const writable = {
+    get: item['get'] as JsonValue,
+    put: item['put'] as JsonValue,
+    patch: item['patch'] as JsonValue,
+  };
+  if (version.subresources.status) paths[`${base}/{name}/status`] = writable;
+  if (version.subresources.scale !== undefined) {
+    const scale = {
+      'x-kubernetes-group-version-kind': { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+    };
+    paths[`${base}/{name}/scale`] = { get: scale, put: scale, patch: scale };
+  }
+  for (const other of version.subresources.others) {
+    const operationOf = { 'x-kubernetes-group-version-kind': { ...other.kind } };
+    const methods = other.verbs.map((verb) => [
+      verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb,
+      operationOf,
+    ]);
+    paths[`${base}/{name}/${other.name}`] = Object.fromEntries(methods) as JsonObject;
+  }
+  return paths;
+}
+
+function operations(
+  ref: ResourceRef,
+  schemaName: string,
+): (action: string, parameters: readonly JsonObject[]) => JsonObject {
+  const { definition, version } = ref;
+  const kind = { group: definition.group, version: version.name, kind: definition.kind };
+  const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schemaName}` } } };
+  const patchTypes = definition.builtIn
+    ? [...PATCH_TYPES, 'application/strategic-merge-patch+json']
+    : PATCH_TYPES;
+  return (action, parameters) => {
+    const body: JsonObject | undefined =
+      action === 'post' || action === 'put'
+        ? { content, required: true }
+        : action === 'patch'
+          ? {
+              content: Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: 'object' } }])),
+              required: true,
+            }
+          : undefined;
+    return {
+      'x-kubernetes-action': action,
+      'x-kubernetes-group-version-kind': kind,
+      ...(parameters.length === 0 ? {} : { parameters: [...parameters] }),
+      ...(body === undefined ? {} : { requestBody: body }),
+      responses: { '200': { description: 'OK', content } },
+    };
+  };
+}
