@@ -1,0 +1,118 @@
+import type { ManagedCluster } from '../model/managed-cluster.ts';
+import { epochMsOf, formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../model/rfc3339.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { DecisionTrace, TraceFailure, TraceTaint } from './decision-trace.ts';
+import type { ClusterVerdict, PredicateFailure, ScoreFinding, TaintFinding } from './explanation.ts';
+
+/** One placement as decided in one world. */
+export interface DecidedPlacement {
+  readonly result: ScheduleResult;
+  readonly trace: DecisionTrace;
+  /** RFC 3339 instant of the decision. */
+  readonly now: string;
+}
+
+/** Why this cluster is selected or not: the first stage that decided, read from what the engine did. */
+export function clusterVerdict(
+  { result, trace, now }: DecidedPlacement,
+  name: string,
+  cluster: ManagedCluster | undefined,
+): ClusterVerdict {
+  if (result.outcome === 'skipped') return { kind: 'skipped', why: skippedBecause(result) };
+  if (cluster === undefined) return { kind: 'no-such-cluster' };
+  if (!trace.isAvailable(name))
+    return cluster.metadata.deletionTimestamp === undefined
+      ? notEligible(result, trace, name)
+      : { kind: 'cluster-being-deleted' };
+  if (result.outcome === 'misconfigured' || result.status.code === 'Error')
+    return { kind: 'misconfigured', plugin: result.status.plugin, message: result.status.message };
+  if (!trace.passesPredicate(name)) return { kind: 'predicate', predicates: predicateFindings(trace, name) };
+  if (!trace.passesTaints(name)) return { kind: 'tainted', taints: refusingTaints(trace, name, now) };
+  const score = scoreFinding(trace, name);
+  if (result.selected.includes(name)) return { kind: 'selected', score };
+  const constraint = trace.spreadRefusal(name);
+  if (constraint !== undefined) return { kind: 'spread', score, constraint };
+  return outranked(result, trace, score);
+}
+
+function skippedBecause({ placement }: ScheduleResult): 'being-deleted' | 'scheduling-disabled' {
+  return placement.metadata.deletionTimestamp === undefined ? 'scheduling-disabled' : 'being-deleted';
+}
+
+function notEligible({ placement }: ScheduleResult, trace: DecisionTrace, name: string): ClusterVerdict {
+  return {
+    kind: 'not-in-eligible-set',
+    memberOf: trace.setsOf(name),
+    bound: trace.validBindings,
+    wanted: placement.spec?.clusterSets ?? [],
+    eligible: trace.eligibleSets,
+  };
+}
+
+function outranked(result: ScheduleResult, trace: DecisionTrace, score: ScoreFinding): ClusterVerdict {
+  const last = result.selected.at(-1);
+  const total = last === undefined ? undefined : trace.score(last)?.total;
+  return {
+    kind: 'outranked',
+    score,
+    numberOfClusters: result.placement.spec?.numberOfClusters ?? result.selected.length,
+    lastSelected: last === undefined || total === undefined ? undefined : { cluster: last, total },
+  };
+}
+
+export function scoreFinding(trace: DecisionTrace, cluster: string): ScoreFinding {
+  const score = trace.score(cluster);
+  return {
+    rank: trace.rank(cluster) ?? 0,
+    of: trace.afterTaints().length,
+    total: score?.total ?? 0,
+    parts: (score?.parts ?? []).map(({ name, weight, score: value }) => ({
+      prioritizer: name,
+      weight,
+      score: value,
+      points: value * weight,
+    })),
+  };
+}
+
+function predicateFindings(trace: DecisionTrace, cluster: string) {
+  return trace.predicateFailures(cluster).map((failures, predicate) => ({
+    predicate: failures[0]?.predicate ?? predicate,
+    failures: failures.map(failureOf),
+  }));
+}
+
+function failureOf({ part, requirement, actual, expression, failure }: TraceFailure): PredicateFailure {
+  if (part === 'cel' || requirement === undefined)
+    return { part: 'cel', expression: expression ?? '', failure };
+  const { key, operator, values } = requirement;
+  return { part, key, operator, values, actual };
+}
+
+/** Every taint of the cluster, and what it means for this placement. */
+export function taintFindings(trace: DecisionTrace, cluster: string, now: string): readonly TaintFinding[] {
+  return trace.taintVerdicts(cluster).map((verdict) => taintFinding(verdict, now));
+}
+
+function refusingTaints(trace: DecisionTrace, cluster: string, now: string): readonly TaintFinding[] {
+  return taintFindings(trace, cluster, now).filter(isRefusing);
+}
+
+export function isRefusing({ verdict }: TaintFinding): boolean {
+  return verdict === 'refused' || verdict === 'expired';
+}
+
+function taintFinding({ taint, verdict, toleration, untilMs }: TraceTaint, now: string): TaintFinding {
+  const added = taint.timeAdded == null ? undefined : parseRfc3339(taint.timeAdded);
+  const present = parseRfc3339(now);
+  return {
+    taint,
+    verdict,
+    ageSeconds:
+      added === undefined || present === undefined
+        ? undefined
+        : Math.floor((epochMsOf(present) - epochMsOf(added)) / 1000),
+    toleration,
+    until: untilMs === undefined ? undefined : formatRfc3339(instantFromEpochMs(untilMs)),
+  };
+}

@@ -1,0 +1,99 @@
+import type { World } from '../snapshot/world.ts';
+import { clusterVerdict } from './cluster-verdict.ts';
+import type { DecidedPlacement } from './cluster-verdict.ts';
+import type { ClusterVerdict, DecisionChange, DecisionChanges } from './explanation.ts';
+import { refusalText } from './refusal-text.ts';
+import type { WorldDifference } from './world-difference.ts';
+import { worldDifferences } from './world-difference.ts';
+
+export interface ChangeSubject {
+  readonly world: World;
+  readonly decided: DecidedPlacement;
+  /** Clusters of the decision before. */
+  readonly before: readonly string[];
+  /** The world of that decision, when it is known; without it the causes stay open. */
+  readonly worldBefore?: World | undefined;
+  readonly decide: (world: World) => DecidedPlacement | undefined;
+}
+
+/** More changed objects than this are not taken back one by one. */
+const MAX_UNDONE = 100;
+
+/**
+ * What moved since the decision before, why, and which object caused it. An object is a cause when the move is undone by
+ * taking back the change of this object alone: found by deciding again, not by guessing from fields.
+ */
+export function decisionChanges(subject: ChangeSubject): DecisionChanges {
+  const { decided, before } = subject;
+  const { selected } = decided.result;
+  const gained = selected.filter((name) => !before.includes(name));
+  const lost = before.filter((name) => !selected.includes(name));
+  const causes =
+    gained.length + lost.length === 0
+      ? new Map<string, string[]>()
+      : findCauses(subject, [...gained, ...lost]);
+  const change = (cluster: string): DecisionChange => ({
+    cluster,
+    because: becauseOf(
+      clusterVerdict(
+        decided,
+        cluster,
+        subject.world.clusters.find(({ metadata }) => metadata.name === cluster),
+      ),
+    ),
+    causes: causes.get(cluster) ?? [],
+  });
+  return { gained: gained.map(change), lost: lost.map(change) };
+}
+
+function becauseOf(verdict: ClusterVerdict): string {
+  return verdict.kind === 'selected'
+    ? `rank ${verdict.score.rank} of ${verdict.score.of} with ${verdict.score.total} points`
+    : refusalText(verdict);
+}
+
+function findCauses(
+  { world, worldBefore, decided, before, decide }: ChangeSubject,
+  moved: readonly string[],
+): Map<string, string[]> {
+  const causes = new Map<string, string[]>();
+  if (worldBefore === undefined) return causes;
+  const { namespace = '', name } = decided.result.placement.metadata;
+  for (const difference of relevant(
+    worldDifferences(worldBefore, world),
+    moved,
+    `Placement ${namespace}/${name}`,
+  )) {
+    const undone = onlyPlacement(difference.undo(world), namespace, name);
+    const selected = undone === undefined ? [] : (decide(undone)?.result.selected ?? []);
+    for (const cluster of moved) {
+      if (selected.includes(cluster) !== before.includes(cluster)) continue;
+      causes.set(cluster, [...(causes.get(cluster) ?? []), difference.object]);
+    }
+  }
+  return causes;
+}
+
+/** The moved clusters and the placement first: with many changes the cause is most likely there. */
+function relevant(
+  differences: readonly WorldDifference[],
+  moved: readonly string[],
+  placement: string,
+): readonly WorldDifference[] {
+  const near = (one: WorldDifference): number => {
+    if (one.object === placement) return 0;
+    return one.cluster !== undefined && moved.includes(one.cluster) ? 0 : 1;
+  };
+  return differences
+    .filter(({ kind, object }) => kind !== 'Placement' || object === placement)
+    .toSorted((a, b) => near(a) - near(b))
+    .slice(0, MAX_UNDONE);
+}
+
+/** undefined: the placement itself did not exist then. */
+function onlyPlacement(world: World, namespace: string, name: string): World | undefined {
+  const placements = world.placements.filter(
+    ({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace,
+  );
+  return placements.length === 0 ? undefined : { ...world, placements };
+}

@@ -1,0 +1,86 @@
+import { formatRfc3339, instantFromEpochMs } from '../model/rfc3339.ts';
+import type { World } from '../snapshot/world.ts';
+import { clusterVerdict, scoreFinding } from './cluster-verdict.ts';
+import type { DecidedPlacement } from './cluster-verdict.ts';
+import type { DecisionChanges, PlacementExplanation, RefusalGroup } from './explanation.ts';
+import { MAX_NAMED_CLUSTERS } from './explanation.ts';
+import { refusalText } from './refusal-text.ts';
+
+/** A whole placement: who is selected with which scores, and why all others are not, grouped by reason. */
+export function explainPlacement(
+  world: World,
+  decided: DecidedPlacement,
+  changes?: DecisionChanges,
+): PlacementExplanation {
+  const { result, trace } = decided;
+  const { metadata } = result.placement;
+  const refusals = groupRefusals(world, decided);
+  const skipped = result.outcome === 'skipped';
+  return {
+    placement: { namespace: metadata.namespace ?? '', name: metadata.name },
+    outcome: result.outcome,
+    message: outcomeMessage(decided),
+    summary: summaryOf(result.selected.length, world.clusters.length, refusals),
+    counts: {
+      clusters: world.clusters.length,
+      available: skipped ? 0 : trace.available().length,
+      afterPredicates: skipped ? 0 : trace.afterPredicate().length,
+      afterTaints: skipped ? 0 : trace.afterTaints().length,
+      selected: result.selected.length,
+      wanted: result.placement.spec?.numberOfClusters,
+    },
+    eligibleSets: skipped ? [] : trace.eligibleSets,
+    prioritizers: skipped ? [] : trace.prioritizers,
+    selected: result.selected.map((cluster) => ({ cluster, score: scoreFinding(trace, cluster) })),
+    refusals,
+    changes,
+    reschedulesAt:
+      result.requeueAtMs === undefined ? undefined : formatRfc3339(instantFromEpochMs(result.requeueAtMs)),
+  };
+}
+
+function outcomeMessage({ result }: DecidedPlacement): string {
+  if (result.outcome === 'skipped')
+    return result.placement.metadata.deletionTimestamp === undefined
+      ? 'Scheduling is disabled by the annotation of the placement'
+      : 'The placement is being deleted';
+  if (result.outcome === 'misconfigured')
+    return [result.status.plugin, result.status.message].filter((part) => part !== '').join(': ');
+  return (
+    result.conditions.find(({ type }) => type === 'PlacementSatisfied')?.message ?? result.status.message
+  );
+}
+
+function groupRefusals(world: World, decided: DecidedPlacement): readonly RefusalGroup[] {
+  const selected = new Set(decided.result.selected);
+  const groups = new Map<string, { reason: RefusalGroup['reason']; text: string; names: string[] }>();
+  for (const cluster of world.clusters) {
+    const { name } = cluster.metadata;
+    if (selected.has(name)) continue;
+    const verdict = clusterVerdict(decided, name, cluster);
+    if (verdict.kind === 'selected') continue;
+    const text = refusalText(verdict);
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, { reason: verdict.kind, text, names: [name] });
+    else group.names.push(name);
+  }
+  return [...groups.values()]
+    .map(({ reason, text, names }) => ({
+      reason,
+      text,
+      count: names.length,
+      clusters: names.toSorted().slice(0, MAX_NAMED_CLUSTERS),
+    }))
+    .toSorted((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
+}
+
+const MAX_SUMMARY_REASONS = 8;
+
+/** As kube-scheduler says it: `3 of 40 clusters selected; 25 lack label tier=gold, 9 tainted maintenance, 3 outranked`. */
+function summaryOf(selected: number, clusters: number, refusals: readonly RefusalGroup[]): string {
+  const head = `${selected} of ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} selected`;
+  if (refusals.length === 0) return head;
+  const shown = refusals.slice(0, MAX_SUMMARY_REASONS).map(({ count, text }) => `${count} ${text}`);
+  const rest = refusals.slice(MAX_SUMMARY_REASONS).reduce((sum, { count }) => sum + count, 0);
+  return `${head}; ${[...shown, ...(rest === 0 ? [] : [`${rest} for other reasons`])].join(', ')}`;
+}

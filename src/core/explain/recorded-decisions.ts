@@ -1,0 +1,46 @@
+import { apiVersionOf, PLACEMENT_DECISION } from '../model/kinds.ts';
+import type { PlacementDecision } from '../model/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { World } from '../snapshot/world.ts';
+import type { PlacementRef } from './world-change.ts';
+
+/** Clusters that the decisions of before name for a placement, in their order. */
+export function recordedClusters(world: World, placement: PlacementRef): readonly string[] {
+  return world.decisions
+    .filter(
+      ({ metadata }) =>
+        (metadata.namespace ?? '') === placement.namespace &&
+        metadata.labels?.[PLACEMENT_LABEL] === placement.name,
+    )
+    .flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName));
+}
+
+/**
+ * The world in which these results have been published: the next scheduling sees them as the decisions of before. One
+ * object per placement holds all its clusters, since only the names matter to a scheduler.
+ */
+export function withRecordedResults(world: World, results: readonly ScheduleResult[]): World {
+  const decided = results.filter(({ outcome }) => outcome !== 'skipped');
+  const owners = new Set(
+    decided.map(({ placement }) => ownerKey(placement.metadata.namespace, placement.metadata.name)),
+  );
+  const kept = world.decisions.filter(
+    ({ metadata }) => !owners.has(ownerKey(metadata.namespace, metadata.labels?.[PLACEMENT_LABEL])),
+  );
+  return { ...world, decisions: [...kept, ...decided.map(decisionOf)] };
+}
+
+function ownerKey(namespace: string | undefined, placement: string | undefined): string {
+  return `${namespace ?? ''}/${placement ?? ''}`;
+}
+
+function decisionOf({ placement, selected }: ScheduleResult): PlacementDecision {
+  const { name, namespace } = placement.metadata;
+  return {
+    apiVersion: apiVersionOf(PLACEMENT_DECISION),
+    kind: 'PlacementDecision',
+    metadata: { name: `${name}-decision-1`, namespace, labels: { [PLACEMENT_LABEL]: name } },
+    status: { decisions: selected.map((clusterName) => ({ clusterName, reason: '' })) },
+  };
+}

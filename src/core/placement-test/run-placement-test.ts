@@ -1,0 +1,72 @@
+import { applyWorldChanges } from '../explain/apply-world-change.ts';
+import { withRecordedResults } from '../explain/recorded-decisions.ts';
+import type { PlacementRef } from '../explain/world-change.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { World } from '../snapshot/world.ts';
+import { checkExpectation } from './check-expectation.ts';
+import { givenChanges } from './given-changes.ts';
+import type { PlacementTestCase } from './placement-test.ts';
+
+export interface CaseOutcome {
+  readonly name: string;
+  readonly placement: string;
+  /** What does not hold; empty: passed. */
+  readonly failures: readonly string[];
+  /** The case itself is wrong (no such placement or cluster): it proves nothing either way. */
+  readonly error: string | undefined;
+}
+
+export interface TestEngine {
+  readonly schedule: (world: World) => readonly ScheduleResult[];
+  /** Why a cluster is selected or not in this world, one line. */
+  readonly explain: (world: World, placement: PlacementRef, cluster: string) => string;
+}
+
+/**
+ * Decides the world, takes that as published, applies the steps one after the other, decides again and compares. The
+ * other placements of the world are decided along, because they count for balance.
+ */
+export function runPlacementTestCase(world: World, test: PlacementTestCase, engine: TestEngine): CaseOutcome {
+  const [namespace = '', name = ''] = test.placement.split('/');
+  const placement = { namespace, name };
+  const wrong = (error: string): CaseOutcome => ({ ...head(test), failures: [], error });
+  const before = engine.schedule(world);
+  const decidedBefore = resultOf(before, placement);
+  if (decidedBefore === undefined) return wrong(`there is no Placement ${test.placement}${known(world)}`);
+  let changed = withRecordedResults(world, before);
+  for (const [i, step] of (test.given ?? []).entries()) {
+    const given = givenChanges(step, changed, placement);
+    if (!given.ok) return wrong(`given[${i}]: ${given.error}`);
+    changed = applyWorldChanges(changed, given.changes);
+  }
+  const decided = resultOf(engine.schedule(changed), placement);
+  if (decided === undefined) return wrong(`there is no Placement ${test.placement}`);
+  const failures = checkExpectation(test.expect, {
+    selected: decided.selected,
+    selectedBefore: decidedBefore.selected,
+    satisfied: decided.outcome === 'scheduled',
+    clusters: changed.clusters,
+    explain: (cluster) => engine.explain(changed, placement, cluster),
+  });
+  return { ...head(test), failures, error: undefined };
+}
+
+function head({ name, placement }: PlacementTestCase): { name: string; placement: string } {
+  return { name, placement };
+}
+
+function resultOf(
+  results: readonly ScheduleResult[],
+  { namespace, name }: PlacementRef,
+): ScheduleResult | undefined {
+  return results.find(
+    ({ placement: { metadata } }) => metadata.name === name && (metadata.namespace ?? '') === namespace,
+  );
+}
+
+function known(world: World): string {
+  const names = world.placements.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+  return names.length === 0
+    ? ', the fleet has none'
+    : `, the fleet has ${names.toSorted().slice(0, 5).join(', ')}`;
+}
