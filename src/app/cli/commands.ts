@@ -2,6 +2,7 @@ import { agentCommand } from './commands/agent.ts';
 import { createWorkCommand } from './commands/create-work.ts';
 import { describeWorkCommand } from './commands/describe-work.ts';
 import { getWorksCommand } from './commands/get-works.ts';
+import { hubCommand } from './commands/hub.ts';
 import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './cli-command.ts';
@@ -13,6 +14,7 @@ export const COMMANDS: readonly CliCommand[] = [
   createWorkCommand,
   describeWorkCommand,
   getWorksCommand,
+  hubCommand,
   validateCommand,
   versionCommand,
 ];

@@ -1,0 +1,34 @@
+import { InputError } from '../../../core/errors.ts';
+
+const MEMBER_LIMIT = 500;
+
+function refuse(option: string, text: string, expected: string): InputError {
+  return new InputError(`got ${JSON.stringify(text)}, expected ${expected}`, {
+    code: 'cli.option',
+    subject: option,
+  });
+}
+
+/** `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
+export function parseListen(text: string): { readonly host: string; readonly port: number } {
+  const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65_535)
+    throw refuse('--listen', text, 'HOST:PORT, for example 127.0.0.1:6443');
+  const host = (match[1] ?? '').replace(/^\[|\]$/g, '');
+  return { host: host === '' ? '127.0.0.1' : host, port };
+}
+
+/** A number makes `cluster1` … `clusterN`; otherwise names with commas. @throws InputError */
+export function parseMembers(text: string): readonly string[] {
+  if (/^\d+$/.test(text)) {
+    const count = Number(text);
+    if (count > MEMBER_LIMIT) throw refuse('--members', text, `at most ${String(MEMBER_LIMIT)}`);
+    return Array.from({ length: count }, (_, index) => `cluster${String(index + 1)}`);
+  }
+  const names = text.split(',').map((name) => name.trim());
+  const doubled = names.find((name, index) => names.indexOf(name) !== index);
+  if (names.includes('') || doubled !== undefined)
+    throw refuse('--members', text, 'a number, or different names with commas');
+  return names;
+}

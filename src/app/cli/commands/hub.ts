@@ -1,0 +1,137 @@
+import type { Command } from 'commander';
+import { InputError } from '../../../core/errors.ts';
+import type { CliCommand, RunAction } from '../cli-command.ts';
+import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
+import { parseListen, parseMembers } from './hub-flags.ts';
+
+interface RunFlags {
+  readonly data: string;
+  readonly listen: string;
+  readonly members: string;
+  readonly audit: string;
+  readonly logLevel: string;
+}
+
+interface KubeconfigFlags {
+  readonly data: string;
+  readonly user: string;
+  readonly group: readonly string[];
+  readonly cluster: string;
+  readonly server?: string;
+  readonly certificateDays?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
+  berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3
+  berth hub kubeconfig --data .berth/hub --user alice --group viewers > alice.kubeconfig
+  berth hub backup --data .berth/hub hub.backup            # may run beside the hub
+  berth hub restore --data .berth/hub-new hub.backup
+`;
+
+/** `berth hub …`: the embedded Kubernetes API and the care of its data. */
+export const hubCommand: CliCommand = {
+  register(program, run) {
+    const hub = program
+      .command('hub')
+      .description('run the embedded hub: a Kubernetes API in one process, for OCM and Argo CD objects')
+      .addHelpText('after', EXAMPLES);
+    registerRun(hub, run);
+    registerKubeconfig(hub, run);
+    for (const register of [backupCommand, restoreCommand, compactCommand, checkCommand]) register(hub, run);
+  },
+};
+
+function registerRun(hub: Command, run: RunAction): void {
+  hub
+    .command('run', { isDefault: true })
+    .description('start the hub and serve until stopped (what `berth hub` alone does)')
+    .requiredOption('--data <dir>', 'data directory; created when missing')
+    .option(
+      '--listen <host:port>',
+      'address; loopback unless told otherwise, port 0 takes a free one',
+      '127.0.0.1:6443',
+    )
+    .option(
+      '--members <n or names>',
+      'member clusters below /clusters/NAME: a number, or names with commas',
+      '0',
+    )
+    .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
+    .option('--log-level <level>', 'debug, info, warn, error', 'info')
+    .action(
+      run(async (io, flags: RunFlags) => {
+        const listen = parseListen(flags.listen);
+        const members = parseMembers(flags.members);
+        const { startHub } = await import('../../../hub/start-hub.ts');
+        const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
+        const log = createLogger({ level: parseLevel(flags.logLevel), stream: io.stderr });
+        const running = await startHub({
+          dataDir: flags.data,
+          listen,
+          members,
+          audit: parseAudit(flags.audit),
+          log,
+        });
+        if (!isLoopback(listen.host))
+          io.stderr.write(`warning: listening on ${listen.host}, reachable from other machines\n`);
+        io.stdout.write(`${running.adminKubeconfigPath}\n`);
+        await new Promise<void>((resolve) => {
+          if (io.signal.aborted) resolve();
+          else io.signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        await running.close();
+        return 0;
+      }),
+    );
+}
+
+function registerKubeconfig(hub: Command, run: RunAction): void {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+  hub
+    .command('kubeconfig')
+    .description('print a kubeconfig with fresh credentials for a user; what the user may do, RBAC says')
+    .requiredOption('--data <dir>', 'data directory of the hub')
+    .requiredOption('--user <name>', 'name of the user')
+    .option('--group <name>', 'group of the user; may be repeated', collect, [])
+    .option('--cluster <name>', 'hub, or the name of a member cluster', 'hub')
+    .option('--server <url>', 'address that clients use (default: where the hub listens)')
+    .option('--certificate-days <n>', 'a client certificate of so many days instead of a token')
+    .action(
+      run(async (io, flags: KubeconfigFlags) => {
+        const { issueKubeconfig } = await import('../../../hub/maintenance/issue-kubeconfig.ts');
+        const { data: dataDir, user, group: groups, server } = flags;
+        const cluster = flags.cluster === 'hub' ? '' : flags.cluster;
+        const certificateDays =
+          flags.certificateDays === undefined ? undefined : parseDays(flags.certificateDays);
+        const request = { dataDir, user, groups, cluster, server, certificateDays };
+        io.stdout.write(await issueKubeconfig(request, Date.now()));
+        return 0;
+      }),
+    );
+}
+
+function parseDays(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new InputError(`got ${JSON.stringify(text)}, expected a number of days from 1 to 9999`, {
+    code: 'cli.option',
+    subject: '--certificate-days',
+  });
+}
+
+function oneOf<T extends string>(option: string, text: string, allowed: readonly T[]): T {
+  const found = allowed.find((value) => value === text);
+  if (found !== undefined) return found;
+  throw new InputError(`got ${JSON.stringify(text)}, expected ${allowed.join(', ')}`, {
+    code: 'cli.option',
+    subject: option,
+  });
+}
+
+const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);
+const parseLevel = (text: string) => oneOf('--log-level', text, ['debug', 'info', 'warn', 'error']);
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}

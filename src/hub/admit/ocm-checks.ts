@@ -1,0 +1,2 @@
+import type { AdmissionCheck } from '../write/write-request.ts';
+export const ocmChecks: readonly AdmissionCheck[] = [];

@@ -1,0 +1,96 @@
+import type { TLSSocket } from 'node:tls';
+import type { HubRequest } from '../http/transport.ts';
+import { headerOf } from '../http/transport.ts';
+import { textAt, objectAt } from '../json/json-value.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { UserInfo } from '../write/write-request.ts';
+import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
+import type { TokenFile } from './token-file.ts';
+
+const AUTHENTICATED = 'system:authenticated';
+export const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+/** What authentication of one cluster rests on. */
+export interface Credentials {
+  readonly tokens: TokenFile;
+  readonly serviceAccounts: ServiceAccountTokens;
+  readonly store: ObjectStore;
+  readonly nowMs: () => number;
+}
+
+/**
+ * Client certificate first, then bearer token. `anonymous`: no credentials at all; `invalid`: credentials that nobody
+ * here issued, which is 401 even where anonymous access would do.
+ */
+export async function authenticate(
+  request: HubRequest,
+  credentials: Credentials,
+): Promise<UserInfo | 'anonymous' | 'invalid'> {
+  const fromCertificate = certificateUser(request);
+  if (fromCertificate !== undefined) return withAuthenticated(fromCertificate);
+  const header = headerOf(request, 'authorization');
+  if (header === undefined) return 'anonymous';
+  const token = /^Bearer\s+(\S+)$/i.exec(header.trim())?.[1];
+  if (token === undefined) return 'invalid';
+  const user = await tokenUser(token, credentials);
+  return user === undefined ? 'invalid' : user;
+}
+
+/** The user behind a bearer token of either sort. */
+export async function tokenUser(
+  token: string,
+  credentials: Credentials,
+  audiences?: readonly string[],
+): Promise<UserInfo | undefined> {
+  const fixed = credentials.tokens.find(token);
+  if (fixed !== undefined) return withAuthenticated(fixed);
+  const verified = await credentials.serviceAccounts.verify(token, credentials.nowMs(), audiences);
+  if (verified === undefined || !stillExists(verified, credentials.store)) return undefined;
+  return serviceAccountUser(verified, verified.tokenId);
+}
+
+export function serviceAccountUser(subject: TokenSubject, tokenId?: string): UserInfo {
+  const { namespace, name, uid } = subject;
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    uid,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, AUTHENTICATED],
+    ...(tokenId && { extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${tokenId}`] } }),
+  };
+}
+
+/** A token dies with its ServiceAccount, and with the object it is bound to. */
+function stillExists(subject: TokenSubject, store: ObjectStore): boolean {
+  const { namespace, name, uid, boundTo } = subject;
+  const account = store.get({ storage: 'serviceaccounts', namespace, name });
+  if (account === undefined || uidOf(account.object) !== uid) return false;
+  if (boundTo === undefined) return true;
+  const storage = boundTo.kind === 'Pod' ? 'pods' : 'secrets';
+  const bound = store.get({ storage, namespace, name: boundTo.name });
+  return bound !== undefined && uidOf(bound.object) === boundTo.uid;
+}
+
+function uidOf(object: Parameters<typeof objectAt>[0]): string {
+  return textAt(objectAt(object, 'metadata'), 'uid');
+}
+
+function withAuthenticated(user: UserInfo): UserInfo {
+  return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+}
+
+const certificateUsers = new WeakMap<object, UserInfo | null>();
+
+/** CN is the user, every O a group; only when our own authority signed it and it has not expired. */
+function certificateUser(request: HubRequest): UserInfo | undefined {
+  const socket = ('stream' in request ? request.stream.session?.socket : request.socket) as
+    | TLSSocket
+    | undefined;
+  if (socket?.authorized !== true) return undefined;
+  const known = certificateUsers.get(socket);
+  if (known !== undefined) return known ?? undefined;
+  const subject = socket.getPeerCertificate()?.subject as Record<string, string | string[]> | undefined;
+  const name = [subject?.['CN'] ?? ''].flat()[0] ?? '';
+  const user = name === '' ? null : { name, groups: [subject?.['O'] ?? []].flat() };
+  certificateUsers.set(socket, user);
+  return user ?? undefined;
+}

@@ -1,0 +1,69 @@
+import type { HubRequest } from '../http/transport.ts';
+import { headerOf } from '../http/transport.ts';
+import { badRequest, forbidden } from '../status/status-errors.ts';
+import type { UserInfo } from '../write/write-request.ts';
+import type { Authorizer } from './authorizer.ts';
+
+const EXTRA_PREFIX = 'impersonate-extra-';
+const AUTHENTICATION_GROUP = 'authentication.k8s.io';
+
+/**
+ * The user that the request wants to be, when it has the Impersonate headers and the caller may use each of them.
+ * @throws StatusError 403, or 400 for groups without a user
+ */
+export function impersonate(request: HubRequest, caller: UserInfo, authorizer: Authorizer): UserInfo {
+  const name = headerOf(request, 'impersonate-user');
+  const groups = splitGroups(request);
+  const uid = headerOf(request, 'impersonate-uid');
+  const extra = Object.keys(request.headers).filter((header) => header.startsWith(EXTRA_PREFIX));
+  if (name === undefined || name === '') {
+    if (groups.length > 0 || uid !== undefined || extra.length > 0)
+      throw badRequest('requested impersonation of groups, uid or extra without impersonating a user');
+    return caller;
+  }
+  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name);
+  const need = (resource: string, what: string, where: { group?: string; namespace?: string } = {}): void => {
+    const { group = '', namespace } = where;
+    if (authorizer.allows(caller, { verb: 'impersonate', group, resource, namespace, name: what })) return;
+    throw forbidden(
+      { group, plural: resource },
+      what,
+      `User ${JSON.stringify(caller.name)} cannot impersonate resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)}${namespace === undefined ? ' at the cluster scope' : ` in the namespace ${JSON.stringify(namespace)}`}`,
+    );
+  };
+  if (account === null) need('users', name);
+  else need('serviceaccounts', account[2] ?? '', { namespace: account[1] ?? '' });
+  for (const group of groups) need('groups', group);
+  if (uid !== undefined) need('uids', uid, { group: AUTHENTICATION_GROUP });
+  for (const header of extra)
+    need(`userextras/${header.slice(EXTRA_PREFIX.length)}`, headerOf(request, header) ?? '', {
+      group: AUTHENTICATION_GROUP,
+    });
+  const own =
+    account === null ? [] : ['system:serviceaccounts', `system:serviceaccounts:${account[1] ?? ''}`];
+  const all = [...new Set([...(groups.length > 0 ? groups : own), 'system:authenticated'])];
+  return {
+    name,
+    ...(uid !== undefined && { uid }),
+    groups: all,
+    ...(extra.length > 0 && { extra: extraOf(request, extra) }),
+  };
+}
+
+/** Node joins repeated headers with a comma and a blank; the raw list keeps group names with commas whole. */
+function splitGroups(request: HubRequest): string[] {
+  const raw = request.rawHeaders;
+  const groups: string[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2)
+    if (raw[index]?.toLowerCase() === 'impersonate-group') groups.push(raw[index + 1] ?? '');
+  return groups;
+}
+
+function extraOf(request: HubRequest, headers: readonly string[]): Record<string, string[]> {
+  return Object.fromEntries(
+    headers.map((header) => [
+      decodeURIComponent(header.slice(EXTRA_PREFIX.length)),
+      [headerOf(request, header) ?? ''],
+    ]),
+  );
+}

@@ -1,0 +1,68 @@
+import { getOwn, listAt, textAt } from '../json/json-value.ts';
+import { CRD_STORAGE } from '../members/custom-resources.ts';
+import type { Cluster } from '../rest/cluster.ts';
+import { metadataOf } from '../rest/cluster.ts';
+import { LocalClient } from '../rest/local-client.ts';
+import { KeyQueue } from './key-queue.ts';
+import type { HubController } from './hub-controller.ts';
+
+const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
+const CRDS = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
+const AGAIN_MS = 500;
+
+/** Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go. */
+export class CrdCleaner implements HubController {
+  readonly #cluster: Cluster;
+  readonly #client: LocalClient;
+  readonly #queue: KeyQueue;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+    this.#client = new LocalClient(cluster, 'crd-cleaner');
+    this.#queue = new KeyQueue('crds', (name) => this.#clean(name), cluster);
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#client.watch(CRD_STORAGE, (events) => {
+      for (const { entry } of events) this.#queue.add(entry.name);
+    });
+    for (const { name } of this.#cluster.store.list(CRD_STORAGE)) this.#queue.add(name);
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    await this.#queue.stop();
+  }
+
+  async #clean(name: string): Promise<void> {
+    const crds = this.#client.ref(CRDS);
+    const crd = crds === undefined ? undefined : this.#client.get(crds, { namespace: '', name });
+    if (crds === undefined || crd === undefined) return;
+    const metadata = metadataOf(crd);
+    const finalizers = listAt(metadata, 'finalizers');
+    if (getOwn(metadata, 'deletionTimestamp') === undefined || !finalizers.includes(CLEANUP)) return;
+    if ((await this.#deleteInstances(name)) > 0) {
+      this.#queue.addLater(name, AGAIN_MS);
+      return;
+    }
+    const left = finalizers.filter((finalizer) => finalizer !== CLEANUP);
+    const patch = { metadata: { finalizers: left.length > 0 ? left : null } };
+    await this.#client.mergePatch(crds, { namespace: '', name }, patch);
+  }
+
+  /** How many are left because finalizers hold them. */
+  async #deleteInstances(crdName: string): Promise<number> {
+    const dot = crdName.indexOf('.');
+    const definition = this.#cluster.scheme.definition(crdName.slice(dot + 1), crdName.slice(0, dot));
+    const version = definition?.versions.find(({ served }) => served);
+    if (definition === undefined || version === undefined) return 0;
+    const ref = { definition, version };
+    for (const object of this.#client.list(ref)) {
+      const metadata = metadataOf(object);
+      const key = { namespace: textAt(metadata, 'namespace'), name: textAt(metadata, 'name') };
+      await this.#client.delete(ref, key);
+    }
+    return this.#client.list(ref).length;
+  }
+}

@@ -1,0 +1,177 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
+import type { Cluster } from '../rest/cluster.ts';
+import { metadataOf } from '../rest/cluster.ts';
+import { LocalClient } from '../rest/local-client.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { StoreEvent } from '../store/event-ring.ts';
+import type { StorageKey } from '../store/stored-object.ts';
+import { KeyQueue } from './key-queue.ts';
+import type { HubController } from './hub-controller.ts';
+
+const FOREGROUND = 'foregroundDeletion';
+const ORPHAN = 'orphan';
+const NEW_RESOURCES_EVERY_MS = 1_000;
+
+/**
+ * Removes objects whose owners are gone, and carries out foreground deletion and orphaning. All of it is derived from the
+ * stored objects, so a killed process loses no work: whatever has owners or such finalizers is looked at again on start.
+ */
+export class GarbageCollector implements HubController {
+  readonly #cluster: Cluster;
+  readonly #client: LocalClient;
+  readonly #queue: KeyQueue;
+  readonly #watched = new Map<string, () => void>();
+  #cancelScan: (() => void) | undefined;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+    this.#client = new LocalClient(cluster, 'garbage-collector');
+    this.#queue = new KeyQueue('garbage', (key) => this.#collect(key), cluster);
+  }
+
+  start(): void {
+    this.#watchNewResources();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelScan?.();
+    for (const unsubscribe of this.#watched.values()) unsubscribe();
+    await this.#queue.stop();
+  }
+
+  /** Custom resources come and go: tables are watched as they appear. */
+  #watchNewResources(): void {
+    for (const { storageKey, verbs } of this.#cluster.scheme.definitions()) {
+      if (this.#watched.has(storageKey) || !verbs.includes('delete')) continue;
+      const unsubscribe = this.#client.watch(storageKey, (events) => {
+        for (const event of events) this.#onEvent(storageKey, event);
+      });
+      this.#watched.set(storageKey, unsubscribe);
+      for (const entry of this.#cluster.store.list(storageKey)) this.#consider(storageKey, entry.object);
+    }
+    this.#cancelScan = this.#cluster.clock.schedule(NEW_RESOURCES_EVERY_MS, () => this.#watchNewResources());
+  }
+
+  #onEvent(storage: string, event: StoreEvent): void {
+    const metadata = metadataOf(event.entry.object);
+    if (event.type !== 'deleted') {
+      this.#consider(storage, event.entry.object);
+      return;
+    }
+    for (const dependent of this.#cluster.store.owners.dependentsOf(textAt(metadata, 'uid')))
+      this.#queue.add(encodeKey(dependent));
+    // An owner that waits for its dependents may have lost the last one.
+    for (const owner of ownersOf(event.entry.object)) {
+      const key = this.#cluster.store.owners.find(textAt(owner, 'uid'));
+      if (key !== undefined) this.#queue.add(encodeKey(key));
+    }
+  }
+
+  #consider(storage: string, object: JsonObject): void {
+    const metadata = metadataOf(object);
+    const finalizers = listAt(metadata, 'finalizers');
+    const deleting = getOwn(metadata, 'deletionTimestamp') !== undefined;
+    const held = deleting && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN));
+    if (!held && ownersOf(object).length === 0) return;
+    this.#queue.add(
+      encodeKey({ storage, namespace: textAt(metadata, 'namespace'), name: textAt(metadata, 'name') }),
+    );
+  }
+
+  async #collect(encoded: string): Promise<void> {
+    const key = decodeKey(encoded);
+    const entry = this.#cluster.store.get(key);
+    const ref = this.#refOf(key.storage);
+    if (entry === undefined || ref === undefined) return;
+    // A long chain of owned objects must not keep requests waiting.
+    await nextTurn();
+    const metadata = metadataOf(entry.object);
+    const deleting = getOwn(metadata, 'deletionTimestamp') !== undefined;
+    const finalizers = listAt(metadata, 'finalizers');
+    if (deleting && finalizers.includes(ORPHAN)) return this.#orphanDependents(ref, key, entry.object);
+    if (deleting && finalizers.includes(FOREGROUND)) return this.#deleteDependents(ref, key, entry.object);
+    if (!deleting) await this.#dropWithoutOwners(ref, key, entry.object);
+  }
+
+  async #dropWithoutOwners(ref: ResourceRef, key: StorageKey, object: JsonObject): Promise<void> {
+    const owners = ownersOf(object);
+    const living = owners.filter((owner) => this.#isAlive(textAt(owner, 'uid'), key));
+    if (owners.length === 0 || living.length === owners.length) return;
+    const uid = textAt(metadataOf(object), 'uid');
+    if (living.length > 0) {
+      const patch = { metadata: { uid, ownerReferences: living } };
+      await this.#client.mergePatch(ref, key, patch);
+      return;
+    }
+    await this.#client.delete(ref, key, {
+      uid,
+      propagation: hasFinalizer(object) ? undefined : 'Background',
+    });
+  }
+
+  /** A namespaced owner in another namespace does not count: such a reference is invalid, and the dependent goes. */
+  #isAlive(uid: string, dependent: StorageKey): boolean {
+    const owner = this.#cluster.store.owners.find(uid);
+    return owner !== undefined && (owner.namespace === '' || owner.namespace === dependent.namespace);
+  }
+
+  async #orphanDependents(ref: ResourceRef, key: StorageKey, object: JsonObject): Promise<void> {
+    const uid = textAt(metadataOf(object), 'uid');
+    for (const dependent of this.#cluster.store.owners.dependentsOf(uid)) {
+      const entry = this.#cluster.store.get(dependent);
+      const dependentRef = this.#refOf(dependent.storage);
+      if (entry === undefined || dependentRef === undefined) continue;
+      const left = ownersOf(entry.object).filter((owner) => textAt(owner, 'uid') !== uid);
+      const ownerReferences = left.length > 0 ? left : null;
+      await this.#client.mergePatch(dependentRef, dependent, { metadata: { ownerReferences } });
+    }
+    await this.#removeFinalizer(ref, key, ORPHAN);
+  }
+
+  async #deleteDependents(ref: ResourceRef, key: StorageKey, object: JsonObject): Promise<void> {
+    const uid = textAt(metadataOf(object), 'uid');
+    let blocking = 0;
+    for (const dependent of this.#cluster.store.owners.dependentsOf(uid)) {
+      const dependentRef = this.#refOf(dependent.storage);
+      const entry = this.#cluster.store.get(dependent);
+      if (entry === undefined || dependentRef === undefined) continue;
+      const reference = ownersOf(entry.object).find((owner) => textAt(owner, 'uid') === uid);
+      await this.#client.delete(dependentRef, dependent, { propagation: 'Foreground' });
+      const stays = this.#cluster.store.get(dependent) !== undefined;
+      if (stays && reference?.['blockOwnerDeletion'] === true) blocking += 1;
+    }
+    if (blocking === 0) await this.#removeFinalizer(ref, key, FOREGROUND);
+  }
+
+  async #removeFinalizer(ref: ResourceRef, key: StorageKey, finalizer: string): Promise<void> {
+    const current = this.#client.get(ref, key);
+    if (current === undefined) return;
+    const left = listAt(metadataOf(current), 'finalizers').filter((name) => name !== finalizer);
+    await this.#client.mergePatch(ref, key, { metadata: { finalizers: left.length > 0 ? left : null } });
+  }
+
+  #refOf(storage: string): ResourceRef | undefined {
+    const definition = this.#cluster.scheme.definitions().find(({ storageKey }) => storageKey === storage);
+    const version = definition?.versions.find(({ served }) => served);
+    return definition === undefined || version === undefined ? undefined : { definition, version };
+  }
+}
+
+function ownersOf(object: JsonObject): JsonObject[] {
+  return listAt(metadataOf(object), 'ownerReferences').filter(isObject);
+}
+
+function hasFinalizer(object: JsonObject): boolean {
+  return listAt(metadataOf(object), 'finalizers').length > 0;
+}
+
+function encodeKey(key: StorageKey): string {
+  return `${key.storage}\n${key.namespace}\n${key.name}`;
+}
+
+function decodeKey(text: string): StorageKey {
+  const [storage = '', namespace = '', name = ''] = text.split('\n');
+  return { storage, namespace, name };
+}

@@ -1,0 +1,113 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { Cluster } from '../rest/cluster.ts';
+import { metadataOf } from '../rest/cluster.ts';
+import { LocalClient } from '../rest/local-client.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { KeyQueue } from './key-queue.ts';
+import type { HubController } from './hub-controller.ts';
+
+const NAMESPACES = { group: '', version: 'v1', plural: 'namespaces' };
+const ROOT_CA = 'kube-root-ca.crt';
+const DRAIN_AGAIN_MS = 500;
+
+/**
+ * A live namespace has its default ServiceAccount and the root certificate; a terminating one is emptied, then finished.
+ * Objects may vanish or be held by finalizers meanwhile: it looks again until nothing is left.
+ */
+export class NamespaceController implements HubController {
+  readonly #cluster: Cluster;
+  readonly #client: LocalClient;
+  readonly #caPem: string;
+  readonly #queue: KeyQueue;
+  readonly #unsubscribe: (() => void)[] = [];
+
+  constructor(cluster: Cluster, caPem: string) {
+    this.#cluster = cluster;
+    this.#client = new LocalClient(cluster, 'namespace-controller');
+    this.#caPem = caPem;
+    this.#queue = new KeyQueue('namespaces', (name) => this.#reconcile(name), cluster);
+  }
+
+  start(): void {
+    const addAll = (storage: string, keyOf: (entry: { namespace: string; name: string }) => string): void => {
+      const listener = this.#client.watch(storage, (events) => {
+        for (const { entry } of events) this.#queue.add(keyOf(entry));
+      });
+      this.#unsubscribe.push(listener);
+    };
+    addAll('namespaces', ({ name }) => name);
+    // What belongs to every namespace comes back when somebody deletes it.
+    addAll('serviceaccounts', ({ namespace }) => namespace);
+    addAll('configmaps', ({ namespace, name }) => (name === ROOT_CA ? namespace : ''));
+    for (const { name } of this.#cluster.store.list('namespaces')) this.#queue.add(name);
+  }
+
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await this.#queue.stop();
+  }
+
+  async #reconcile(name: string): Promise<void> {
+    const ref = this.#client.ref(NAMESPACES);
+    const namespace = ref === undefined ? undefined : this.#client.get(ref, { namespace: '', name });
+    if (ref === undefined || namespace === undefined) return;
+    const terminating = getOwn(metadataOf(namespace), 'deletionTimestamp') !== undefined;
+    if (terminating) await this.#drain(ref, namespace, name);
+    else await this.#furnish(name);
+  }
+
+  async #furnish(name: string): Promise<void> {
+    const accounts = this.#client.ref({ group: '', version: 'v1', plural: 'serviceaccounts' });
+    const configMaps = this.#client.ref({ group: '', version: 'v1', plural: 'configmaps' });
+    if (accounts === undefined || configMaps === undefined) return;
+    if (this.#client.get(accounts, { namespace: name, name: 'default' }) === undefined) {
+      const metadata = { name: 'default', namespace: name };
+      await this.#client.create(accounts, name, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    }
+    const present = this.#client.get(configMaps, { namespace: name, name: ROOT_CA });
+    if (present === undefined) {
+      const metadata = { name: ROOT_CA, namespace: name };
+      const data = { 'ca.crt': this.#caPem };
+      await this.#client.create(configMaps, name, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+    } else if (textAt(objectAt(present, 'data'), 'ca.crt') !== this.#caPem)
+      await this.#client.mergePatch(
+        configMaps,
+        { namespace: name, name: ROOT_CA },
+        { data: { 'ca.crt': this.#caPem } },
+      );
+  }
+
+  async #drain(ref: ResourceRef, namespace: JsonObject, name: string): Promise<void> {
+    if (listAt(objectAt(namespace, 'spec'), 'finalizers').length === 0) return;
+    let left = 0;
+    for (const resource of this.#namespacedResources()) {
+      for (const object of this.#client.list(resource, name)) {
+        const key = { namespace: name, name: textAt(metadataOf(object), 'name') };
+        await this.#client.delete(resource, key, { propagation: 'Background' });
+        if (this.#client.get(resource, key) !== undefined) left += 1;
+      }
+    }
+    if (left > 0) {
+      this.#queue.addLater(name, DRAIN_AGAIN_MS);
+      return;
+    }
+    const spec = { ...objectAt(namespace, 'spec'), finalizers: [] };
+    const current = this.#client.get(ref, { namespace: '', name });
+    if (current !== undefined)
+      await this.#client.update(ref, { namespace: '', name }, { ...current, spec }, 'finalize');
+  }
+
+  /** One reference per table of objects that live in namespaces. */
+  #namespacedResources(): readonly ResourceRef[] {
+    const byStorage = new Map<string, ResourceRef>();
+    for (const group of this.#cluster.scheme.groups())
+      for (const version of group.versions)
+        for (const ref of version.resources) {
+          const { namespaced, verbs, storageKey } = ref.definition;
+          if (namespaced && verbs.includes('delete') && !byStorage.has(storageKey))
+            byStorage.set(storageKey, ref);
+        }
+    return [...byStorage.values()];
+  }
+}

@@ -1,0 +1,33 @@
+import type { CertificateAuthority } from '../auth/certificate-authority.ts';
+import type { ApiCluster } from '../members/api-cluster.ts';
+import { CertificateSigner } from './certificate-signer.ts';
+import { CrdCleaner } from './crd-cleaner.ts';
+import { EventExpiry } from './event-expiry.ts';
+import { GarbageCollector } from './garbage-collector.ts';
+import type { HubController } from './hub-controller.ts';
+import { LogCompactor } from './log-compactor.ts';
+import { NamespaceController } from './namespace-controller.ts';
+import { TokenSecrets } from './token-secrets.ts';
+
+export interface RunningControllers {
+  stop(): Promise<void>;
+}
+
+/** Starts everything that keeps one cluster tidy. */
+export function startControllers(cluster: ApiCluster, authority: CertificateAuthority): RunningControllers {
+  const controllers: HubController[] = [
+    new NamespaceController(cluster, authority.certPem),
+    new GarbageCollector(cluster),
+    new CrdCleaner(cluster),
+    new CertificateSigner(cluster, authority),
+    new TokenSecrets(cluster, authority.certPem),
+    new EventExpiry(cluster),
+    new LogCompactor(cluster),
+  ];
+  for (const controller of controllers) controller.start();
+  return {
+    async stop() {
+      for (const controller of controllers) await controller.stop();
+    },
+  };
+}

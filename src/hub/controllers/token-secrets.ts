@@ -1,0 +1,69 @@
+import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
+import { objectAt, textAt } from '../json/json-value.ts';
+import type { ApiCluster } from '../members/api-cluster.ts';
+import { metadataOf } from '../rest/cluster.ts';
+import { LocalClient } from '../rest/local-client.ts';
+import { KeyQueue } from './key-queue.ts';
+import type { HubController } from './hub-controller.ts';
+
+const SECRETS = { group: '', version: 'v1', plural: 'secrets' };
+const ACCOUNTS = { group: '', version: 'v1', plural: 'serviceaccounts' };
+const TOKEN_TYPE = 'kubernetes.io/service-account-token';
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+const TEN_YEARS_SECONDS = 3650 * 86_400;
+
+/** Fills Secrets of type service-account-token, for clients that do not ask for tokens on their own. */
+export class TokenSecrets implements HubController {
+  readonly #cluster: ApiCluster;
+  readonly #client: LocalClient;
+  readonly #tokens: ServiceAccountTokens;
+  readonly #caPem: string;
+  readonly #queue: KeyQueue;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(cluster: ApiCluster, caPem: string) {
+    this.#cluster = cluster;
+    this.#client = new LocalClient(cluster, 'tokens-controller');
+    this.#tokens = cluster.credentials.serviceAccounts;
+    this.#caPem = caPem;
+    this.#queue = new KeyQueue('token-secrets', (key) => this.#fill(key), cluster);
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#client.watch('secrets', (events) => {
+      for (const { entry } of events) this.#queue.add(`${entry.namespace}/${entry.name}`);
+    });
+    for (const { namespace, name } of this.#cluster.store.list('secrets'))
+      this.#queue.add(`${namespace}/${name}`);
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    await this.#queue.stop();
+  }
+
+  async #fill(key: string): Promise<void> {
+    const [namespace = '', name = ''] = key.split('/');
+    const secrets = this.#client.ref(SECRETS);
+    const accounts = this.#client.ref(ACCOUNTS);
+    if (secrets === undefined || accounts === undefined) return;
+    const secret = this.#client.get(secrets, { namespace, name });
+    if (secret === undefined || secret['type'] !== TOKEN_TYPE) return;
+    if (textAt(objectAt(secret, 'data'), 'token') !== '') return;
+    const accountName = textAt(objectAt(metadataOf(secret), 'annotations'), ACCOUNT_NAME);
+    const account = this.#client.get(accounts, { namespace, name: accountName });
+    if (account === undefined) return;
+    const uid = textAt(metadataOf(account), 'uid');
+    const boundTo = { kind: 'Secret', name, uid: textAt(metadataOf(secret), 'uid') };
+    const issuedAt = Math.floor(this.#cluster.clock.now() / 1000);
+    const times = { issuedAt, expiresAt: issuedAt + TEN_YEARS_SECONDS };
+    const token = await this.#tokens.issue({ namespace, name: accountName, uid, boundTo }, [], times);
+    const data = { token: base64(token), 'ca.crt': base64(this.#caPem), namespace: base64(namespace) };
+    const annotations = { 'kubernetes.io/service-account.uid': uid };
+    await this.#client.mergePatch(secrets, { namespace, name }, { metadata: { annotations }, data });
+  }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

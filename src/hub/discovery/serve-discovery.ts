@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import type { Answer } from '../http/answer.ts';
+import { jsonAnswer } from '../http/answer.ts';
+import { parseAccept } from '../http/negotiate.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { openApiDocument, openApiIndex } from '../openapi/openapi.ts';
+import type { Scheme } from '../scheme/scheme.ts';
+import {
+  aggregatedDiscovery,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  coreVersions,
+} from './discovery-documents.ts';
+
+export interface DiscoveryRequest {
+  /** Without the prefix of a member cluster. */
+  readonly path: string;
+  readonly accept: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  /** `host:port` for clients that ask for the server's address. */
+  readonly serverAddress: string;
+  /** The prefix of a member cluster, '' on the hub. */
+  readonly pathPrefix: string;
+}
+
+interface Document {
+  readonly text: string;
+  readonly etag: string;
+  readonly contentType: string;
+}
+
+/** What the server serves, in every form that clients ask for. Documents change only with the scheme and are kept until then. */
+export class Discovery {
+  readonly #scheme: Scheme;
+  readonly #documents = new Map<string, Document>();
+  #revision = -1;
+
+  constructor(scheme: Scheme) {
+    this.#scheme = scheme;
+  }
+
+  /** Undefined when the path is none of discovery. */
+  serve(request: DiscoveryRequest): Answer | undefined {
+    const path = request.path.replace(/\/$/, '');
+    if (path.startsWith('/openapi/v3')) return this.#openApi(path, request);
+    const aggregated = aggregatedVersion(path, request.accept);
+    const key = `${path} ${aggregated ?? ''}`;
+    const document = this.#document(key, () => {
+      const body = this.#body(path, aggregated, request.serverAddress);
+      const contentType =
+        aggregated === undefined
+          ? 'application/json'
+          : `application/json;g=apidiscovery.k8s.io;v=${aggregated};as=APIGroupDiscoveryList`;
+      return body === undefined ? undefined : { text: JSON.stringify(body), contentType };
+    });
+    return document === undefined ? undefined : conditional(document, request.ifNoneMatch);
+  }
+
+  #body(
+    path: string,
+    aggregated: 'v2' | 'v2beta1' | undefined,
+    serverAddress: string,
+  ): JsonObject | undefined {
+    const groups = this.#scheme.groups();
+    const named = groups.filter(({ group }) => group !== '');
+    const core = groups.filter(({ group }) => group === '');
+    if (path === '/api')
+      return aggregated === undefined ? coreVersions(serverAddress) : aggregatedDiscovery(core, aggregated);
+    if (path === '/apis')
+      return aggregated === undefined ? apiGroupList(named) : aggregatedDiscovery(named, aggregated);
+    const [, root, ...parts] = path.split('/');
+    const [groupName = '', versionName] = root === 'api' ? ['', ...parts] : parts;
+    if ((root !== 'api' && root !== 'apis') || parts.length > (root === 'api' ? 1 : 2)) return undefined;
+    const group = groups.find((candidate) => candidate.group === groupName);
+    if (group === undefined) return undefined;
+    if (versionName === undefined) return apiGroup(group);
+    const resources = group.versions.find(({ version }) => version === versionName);
+    return resources === undefined ? undefined : apiResourceList(group.group, resources);
+  }
+
+  #openApi(path: string, request: DiscoveryRequest): Answer | undefined {
+    if (path === '/openapi/v3') {
+      const document = this.#document(`${path} ${request.pathPrefix}`, () => ({
+        text: JSON.stringify(prefixed(openApiIndex(this.#scheme).body, request.pathPrefix)),
+        contentType: 'application/json',
+      }));
+      return document === undefined ? undefined : conditional(document, request.ifNoneMatch);
+    }
+    const found = openApiDocument(this.#scheme, path.slice('/openapi/v3/'.length));
+    if (found === undefined) return undefined;
+    const { text, hash } = found;
+    return conditional({ text, etag: `"${hash}"`, contentType: 'application/json' }, request.ifNoneMatch);
+  }
+
+  #document(key: string, make: () => Omit<Document, 'etag'> | undefined): Document | undefined {
+    if (this.#revision !== this.#scheme.revision) {
+      this.#documents.clear();
+      this.#revision = this.#scheme.revision;
+    }
+    const known = this.#documents.get(key);
+    if (known !== undefined) return known;
+    const made = make();
+    if (made === undefined) return undefined;
+    // The tag depends on nothing but the content: clients keep their caches over restarts.
+    const hash = createHash('sha256').update(made.text).digest('hex').toUpperCase();
+    const document = { ...made, etag: `"${hash}"` };
+    this.#documents.set(key, document);
+    return document;
+  }
+}
+
+function aggregatedVersion(path: string, accept: string | undefined): 'v2' | 'v2beta1' | undefined {
+  if (path !== '/api' && path !== '/apis') return undefined;
+  for (const { type, parameters } of parseAccept(accept)) {
+    if (type !== 'application/json') continue;
+    if (parameters.get('as') === undefined) return undefined;
+    const version = parameters.get('v');
+    const aggregated =
+      parameters.get('g') === 'apidiscovery.k8s.io' && parameters.get('as') === 'APIGroupDiscoveryList';
+    if (aggregated && (version === 'v2' || version === 'v2beta1')) return version;
+  }
+  return undefined;
+}
+
+function conditional(document: Document, ifNoneMatch: string | undefined): Answer {
+  const headers = { etag: document.etag, vary: 'Accept' };
+  if (ifNoneMatch?.split(/,\s*/).includes(document.etag) === true)
+    return { ...jsonAnswer(304, '', headers), contentType: document.contentType };
+  return { ...jsonAnswer(200, document.text, headers), contentType: document.contentType };
+}
+
+/** A member's documents lie below its own prefix. */
+function prefixed(index: JsonObject, prefix: string): JsonObject {
+  if (prefix === '') return index;
+  const paths = Object.entries((index['paths'] ?? {}) as Record<string, { serverRelativeURL: string }>);
+  return {
+    ...index,
+    paths: Object.fromEntries(
+      paths.map(([path, { serverRelativeURL }]) => [
+        path,
+        { serverRelativeURL: `${prefix}${serverRelativeURL}` },
+      ]),
+    ),
+  };
+}

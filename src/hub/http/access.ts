@@ -1,0 +1,37 @@
+import type { Authorizer } from '../auth/authorizer.ts';
+import { parseFieldSelector, selectedName } from '../rest/field-selector.ts';
+import { forbidden } from '../status/status-errors.ts';
+import type { UserInfo } from '../write/write-request.ts';
+import type { RequestInfo, ResourceRequest } from './request-info.ts';
+
+/** @throws StatusError 403 in the words that clients know */
+export function requireAccess(
+  authorizer: Authorizer,
+  user: UserInfo,
+  info: RequestInfo,
+  query: URLSearchParams,
+): void {
+  if (info.kind === 'path') {
+    if (authorizer.allowsPath(user, info.verb, info.path)) return;
+    const why = `User ${JSON.stringify(user.name)} cannot ${info.verb} path ${JSON.stringify(info.path)}`;
+    throw forbidden({ group: '', plural: '' }, '', why);
+  }
+  const { verb, group, resource, subresource, namespace } = info;
+  const name = askedName(info, query);
+  if (authorizer.allows(user, { verb, group, resource, subresource, namespace, name })) return;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const why = `User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+  throw forbidden({ group, plural: resource }, info.name, why);
+}
+
+/** A list or watch of one object by field selector counts as a request for that name. */
+function askedName(info: ResourceRequest, query: URLSearchParams): string {
+  if (info.name !== '' || !['list', 'watch', 'deletecollection'].includes(info.verb)) return info.name;
+  try {
+    return selectedName(parseFieldSelector(query.get('fieldSelector') ?? ''));
+  } catch {
+    // A broken selector is refused later, in words about the selector.
+    return '';
+  }
+}

@@ -1,0 +1,43 @@
+import type { Clock, Logger } from '../core/ports.ts';
+import type { AdmissionCheck } from './write/write-request.ts';
+
+export interface HubOptions {
+  /** Everything the hub keeps: keys, tokens, logs. Created with mode 0700; one process at a time. */
+  readonly dataDir: string;
+  /** Loopback and a free port unless told otherwise. */
+  readonly listen?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
+  /** Names of member clusters, served below `/clusters/NAME`. */
+  readonly members?: readonly string[] | undefined;
+  /** Kinds whose rules go beyond their schemas; the rules of the OCM kinds unless given. */
+  readonly admission?: readonly AdmissionCheck[] | undefined;
+  readonly audit?: 'off' | 'writes' | 'all' | undefined;
+  readonly log?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+  /** The disk failed: the state of the log is unknown and the process must end. Ends it with code 1 unless given. */
+  readonly onFatal?: ((error: unknown) => void) | undefined;
+}
+
+export interface RunningHub {
+  /** `https://host:port` */
+  readonly url: string;
+  readonly port: number;
+  readonly caPem: string;
+  /** Mode 0600; contexts `hub` and one per member, user `admin` in system:masters. */
+  readonly adminKubeconfigPath: string;
+  /** URL of a member cluster. */
+  memberUrl(name: string): string;
+  /** Path of a kubeconfig whose current context is that member. */
+  memberKubeconfigPath(name: string): string;
+  /** Writes snapshots now, dropping old log segments. */
+  compact(): Promise<void>;
+  /** Ends all streams, writes what is pending, gives up the data directory. */
+  close(): Promise<void>;
+}
+
+export const SILENT_LOG: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => SILENT_LOG,
+};

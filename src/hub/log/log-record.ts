@@ -1,0 +1,65 @@
+import { crc32 } from 'node:zlib';
+
+/**
+ * One write, as it stands in the log and in snapshots: a line `CRC LENGTH JSON\n`, CRC-32 in eight hexadecimal digits
+ * and LENGTH in bytes, both of the JSON. The JSON never holds a raw line feed, so a line is a record and a damaged
+ * line can be told from a torn tail by looking at what follows it.
+ */
+export type LogRecord =
+  | {
+      readonly type: 'put';
+      readonly rv: number;
+      /** Milliseconds since the epoch, for people who read the log; recovery never looks at it. */
+      readonly timeMs: number;
+      readonly storage: string;
+      readonly namespace: string;
+      readonly name: string;
+      readonly object: unknown;
+    }
+  | {
+      readonly type: 'delete';
+      readonly rv: number;
+      readonly timeMs: number;
+      readonly storage: string;
+      readonly namespace: string;
+      readonly name: string;
+    }
+  /** First line of a snapshot. */
+  | { readonly type: 'snapshot'; readonly rv: number; readonly timeMs: number; readonly objects: number }
+  /** Last line of a snapshot: without it the snapshot was never finished. */
+  | { readonly type: 'end'; readonly rv: number; readonly objects: number }
+  /** First line of a segment: the version that everything before it had reached. */
+  | { readonly type: 'segment'; readonly rv: number; readonly format: 1 };
+
+/** The record of a put whose object has been turned into JSON already (saves a second stringify of each object). */
+export function encodePut(record: Omit<Extract<LogRecord, { type: 'put' }>, 'object'>, json: string): string {
+  const head = JSON.stringify(record);
+  return encodeLine(`${head.slice(0, -1)},"object":${json}}`);
+}
+
+export function encodeRecord(record: LogRecord): string {
+  return encodeLine(JSON.stringify(record));
+}
+
+function encodeLine(json: string): string {
+  const bytes = Buffer.byteLength(json);
+  return `${crc32(json).toString(16).padStart(8, '0')} ${String(bytes)} ${json}\n`;
+}
+
+const HEADER = /^([0-9a-f]{8}) ([0-9]{1,10}) $/;
+
+/** Undefined when the line (without its line feed) is not an intact record. */
+export function decodeRecord(line: Buffer): LogRecord | undefined {
+  const secondSpace = line.indexOf(0x20, 9);
+  if (secondSpace < 0 || secondSpace > 20) return undefined;
+  const header = HEADER.exec(line.toString('latin1', 0, secondSpace + 1));
+  if (header === null) return undefined;
+  const json = line.subarray(secondSpace + 1);
+  if (json.length !== Number(header[2]) || crc32(json) !== Number.parseInt(header[1] ?? '', 16))
+    return undefined;
+  try {
+    return JSON.parse(json.toString('utf8')) as LogRecord;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from '../../core/errors.ts';
+import { clusterDirectory } from '../members/cluster-directory.ts';
+
+/** Files beside the logs that belong to a hub: keys and hashed tokens. */
+export const SECRET_FILES = ['pki/ca.crt', 'pki/ca.key', 'pki/service-account.key', 'tokens.json'] as const;
+
+/** Clusters that have data here, the hub first. @throws InputError when the directory is no data directory */
+export function clustersIn(dataDir: string): readonly string[] {
+  if (!existsSync(join(dataDir, 'pki', 'ca.crt')))
+    throw new InputError('holds no hub', {
+      code: 'hub.no-data',
+      subject: `data directory ${dataDir}`,
+      hint: 'Give the --data directory that `berth hub` was started with.',
+    });
+  const members = join(dataDir, 'members');
+  const names = existsSync(members) ? readdirSync(members).sort() : [];
+  return ['', ...names].filter((name) => existsSync(clusterDirectory(dataDir, name)));
+}
+
+/** How people call a cluster. */
+export function clusterTitle(name: string): string {
+  return name === '' ? 'hub' : name;
+}
+
+/** Where the hub of this directory listens, or listened last; undefined before its first start. */
+export function lastServerUrl(dataDir: string): string | undefined {
+  const path = serverFile(dataDir);
+  if (!existsSync(path)) return undefined;
+  return (JSON.parse(readFileSync(path, 'utf8')) as { url?: string }).url;
+}
+
+export function serverFile(dataDir: string): string {
+  return join(dataDir, 'server.json');
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { InputError } from '../../core/errors.ts';
+import { KeyStore } from '../auth/key-store.ts';
+import type { KubeconfigUser } from '../auth/kubeconfig.ts';
+import { renderKubeconfig } from '../auth/kubeconfig.ts';
+import { TokenFile } from '../auth/token-file.ts';
+import { clustersIn, clusterTitle, lastServerUrl } from './data-layout.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface KubeconfigRequest {
+  readonly dataDir: string;
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** '' is the hub. */
+  readonly cluster: string;
+  /** As clients reach the hub; where it listens unless given. */
+  readonly server?: string | undefined;
+  /** A client certificate of so many days instead of a token. */
+  readonly certificateDays?: number | undefined;
+}
+
+/** A kubeconfig with fresh credentials; a running hub knows them at once. @throws InputError */
+export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number): Promise<string> {
+  const { dataDir, user, groups, cluster } = request;
+  const known = clustersIn(dataDir);
+  if (!known.includes(cluster))
+    throw new InputError(
+      `got ${JSON.stringify(cluster)}, expected one of ${known.map(clusterTitle).join(', ')}`,
+      {
+        code: 'hub.unknown-cluster',
+        subject: '--cluster',
+      },
+    );
+  const url = request.server ?? lastServerUrl(dataDir);
+  if (url === undefined)
+    throw new InputError('the hub has not been started yet, so its address is unknown', {
+      code: 'hub.no-address',
+      subject: `data directory ${dataDir}`,
+      hint: 'Start `berth hub` once, or give --server https://HOST:PORT.',
+    });
+  const { authority } = await KeyStore.open(dataDir, nowMs);
+  const days = request.certificateDays;
+  const credentials: KubeconfigUser =
+    days === undefined
+      ? { kind: 'token', token: new TokenFile(join(dataDir, 'tokens.json')).issue({ name: user, groups }) }
+      : {
+          kind: 'certificate',
+          ...(await authority.issueClient({ commonName: user, organizations: groups }, nowMs, days * DAY_MS)),
+        };
+  const server = cluster === '' ? url : `${url}/clusters/${cluster}`;
+  return renderKubeconfig([{ name: clusterTitle(cluster), server }], authority.certPem, {
+    name: user,
+    credentials,
+  });
+}

@@ -1,0 +1,84 @@
+import type { Clock, Logger } from '../../core/ports.ts';
+import type { Credentials } from '../auth/authenticate.ts';
+import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
+import { escalationCheck } from '../auth/escalation.ts';
+import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
+import type { TokenFile } from '../auth/token-file.ts';
+import { Discovery } from '../discovery/serve-discovery.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { Cluster, WrittenObject } from '../rest/cluster.ts';
+import { ListSnapshots } from '../rest/list-snapshots.ts';
+import { createScheme } from '../scheme/create-scheme.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { Scheme } from '../scheme/scheme.ts';
+import { ObjectStore } from '../store/object-store.ts';
+import type { AdmissionCheck } from '../write/write-request.ts';
+import { CRD_STORAGE, CustomResources } from './custom-resources.ts';
+
+export interface ApiClusterOptions {
+  /** '' for the hub itself. */
+  readonly name: string;
+  readonly directory: string;
+  readonly tokens: TokenFile;
+  readonly serviceAccounts: ServiceAccountTokens;
+  readonly admission: readonly AdmissionCheck[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** One Kubernetes API with everything it needs: the hub, or a member cluster next to it. */
+export class ApiCluster implements Cluster {
+  readonly name: string;
+  readonly scheme: Scheme;
+  readonly store: ObjectStore;
+  readonly authorizer: Authorizer;
+  readonly admission: readonly AdmissionCheck[];
+  readonly snapshots: ListSnapshots;
+  readonly discovery: Discovery;
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly #customResources: CustomResources;
+
+  private constructor(options: ApiClusterOptions, store: ObjectStore) {
+    const { clock, log } = options;
+    this.name = options.name;
+    this.clock = clock;
+    this.log = log;
+    this.store = store;
+    this.scheme = createScheme();
+    this.snapshots = new ListSnapshots(clock);
+    this.discovery = new Discovery(this.scheme);
+    this.authorizer = new Authorizer(store);
+    this.admission = [escalationCheck(this.authorizer), ...options.admission];
+    const { tokens, serviceAccounts } = options;
+    this.credentials = { tokens, serviceAccounts, store, nowMs: () => clock.now() };
+    this.#customResources = new CustomResources(this.scheme, { clock, log });
+  }
+
+  /** @throws InputError when the stored data is damaged */
+  static async open(options: ApiClusterOptions): Promise<ApiCluster> {
+    const store = await ObjectStore.open({
+      directory: options.directory,
+      clock: options.clock,
+      onFatal: options.onFatal,
+      onWarning: (warning) => options.log.warn('recovery', { warning }),
+    });
+    const cluster = new ApiCluster(options, store);
+    for (const entry of store.list(CRD_STORAGE)) cluster.#customResources.register(entry.object);
+    return cluster;
+  }
+
+  readonly complete = (ref: ResourceRef, object: JsonObject): JsonObject =>
+    this.#customResources.complete(ref, object);
+
+  readonly afterWrite = (ref: ResourceRef, written: WrittenObject): void => {
+    if (ref.definition.group === RBAC_GROUP) this.authorizer.forget();
+    this.#customResources.afterWrite(ref, written.entry, written.removed);
+  };
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+}

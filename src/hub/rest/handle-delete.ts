@@ -1,0 +1,76 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decodeBody } from '../body/decode-body.ts';
+import type { Answer } from '../http/answer.ts';
+import { jsonAnswer } from '../http/answer.ts';
+import { getOwn, textAt } from '../json/json-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { apiVersionOf } from '../scheme/resource-definition.ts';
+import { StatusError } from '../status/status-error.ts';
+import type { DecodedBody } from '../write/write-request.ts';
+import { metadataOf } from './cluster.ts';
+import { parseDeleteOptions } from './delete-options.ts';
+import { selectPage } from './list-objects.ts';
+import { parseListOptions } from './list-options.ts';
+import type { DeleteResult } from './object-deleter.ts';
+import { ObjectDeleter } from './object-deleter.ts';
+import type { ResourceContext } from './request-context.ts';
+
+export async function deleteObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+  const { cluster, info, user, query } = context;
+  const options = parseDeleteOptions(await optionsBody(context), query);
+  const { namespace, name } = info;
+  const result = new ObjectDeleter(cluster).delete({ ref, namespace, name, user, options });
+  await cluster.store.durable(result.rv);
+  return jsonAnswer(200, result.outcome === 'marked' ? result.object : successStatus(ref, result));
+}
+
+/** Deletes object by object; one that vanished meanwhile is as good as deleted. */
+export async function deleteCollection(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+  const { cluster, info, user, query } = context;
+  const options = parseDeleteOptions(await optionsBody(context), query);
+  const listOptions = parseListOptions(query, ref);
+  const page = selectPage(cluster, { ref, namespace: info.namespace, options: listOptions });
+  const deleter = new ObjectDeleter(cluster);
+  const items: JsonObject[] = [];
+  let rv = 0;
+  for (const entry of page.entries) {
+    const { namespace, name } = entry;
+    try {
+      const result = deleter.delete({ ref, namespace, name, user, options });
+      items.push(result.object);
+      rv = Math.max(rv, result.rv);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.httpCode !== 404) throw error;
+    }
+    if (items.length % 100 === 99) await nextTurn();
+  }
+  await cluster.store.durable(rv);
+  const metadata = { resourceVersion: String(cluster.store.rv) };
+  return jsonAnswer(200, { kind: ref.definition.listKind, apiVersion: apiVersionOf(ref), metadata, items });
+}
+
+async function optionsBody(context: ResourceContext): Promise<DecodedBody | undefined> {
+  const bytes = await context.body();
+  if (bytes.length === 0) return undefined;
+  const type = context.contentType === '' ? 'application/json' : context.contentType;
+  return decodeBody(bytes, type, { kind: 'DeleteOptions' });
+}
+
+function successStatus(ref: ResourceRef, result: DeleteResult): JsonObject {
+  const { group, plural } = ref.definition;
+  const metadata = metadataOf(result.object);
+  const uid = getOwn(metadata, 'uid');
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: textAt(metadata, 'name'),
+      ...(group !== '' && { group }),
+      kind: plural,
+      ...(uid !== undefined && { uid }),
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Answer } from '../http/answer.ts';
+import { jsonAnswer } from '../http/answer.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { methodNotAllowed, noSuchResource, notFound } from '../status/status-errors.ts';
+import { renderTable } from '../table/table.ts';
+import { watchObjects } from '../watch/watch-objects.ts';
+import { storageKeyOf } from './cluster.ts';
+import { deleteCollection, deleteObject } from './handle-delete.ts';
+import { createObject, patchObject, updateObject } from './handle-write.ts';
+import { listObjects } from './list-objects.ts';
+import { entryJson, shownObjects } from './representation.ts';
+import type { ResourceContext } from './request-context.ts';
+import { formOf } from './request-context.ts';
+import { readScale } from './scale.ts';
+import { includeObjectOf } from './table-options.ts';
+
+/** Subresources that are read and written as the object itself. */
+const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
+
+/** Finds what the path names. @throws StatusError 404 */
+export function resolveResource(context: ResourceContext): ResourceRef {
+  const { info, cluster } = context;
+  const ref = cluster.scheme.resource(info.group, info.version, info.resource);
+  if (ref === undefined || info.rest !== '') throw noSuchResource();
+  const { namespaced, plural } = ref.definition;
+  if (!namespaced && info.namespace !== '' && plural !== 'namespaces') throw noSuchResource();
+  if (namespaced && info.namespace === '' && info.name !== '') throw noSuchResource();
+  if (!hasSubresource(ref, info.subresource)) throw noSuchResource();
+  return ref;
+}
+
+function hasSubresource(ref: ResourceRef, name: string): boolean {
+  const { status, scale, others } = ref.version.subresources;
+  if (name === '') return true;
+  if (name === 'status') return status;
+  if (name === 'scale') return scale !== undefined;
+  return others.some((other) => other.name === name);
+}
+
+/** Every request for stored objects, after authorisation. */
+export async function handleResource(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+  const { info } = context;
+  requireVerb(context, ref);
+  switch (info.verb) {
+    case 'list':
+      return listObjects(context, ref);
+    case 'watch':
+      return watchObjects(context, ref);
+    case 'get':
+      return getObject(context, ref);
+    case 'create':
+      return createObject(context, ref);
+    case 'update':
+      return updateObject(context, ref);
+    case 'patch':
+      return patchObject(context, ref);
+    case 'delete':
+      return deleteObject(context, ref);
+    case 'deletecollection':
+      return deleteCollection(context, ref);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function requireVerb(context: ResourceContext, ref: ResourceRef): void {
+  const { info } = context;
+  const { definition } = ref;
+  if (info.verb === 'create' && (info.name !== '' || (definition.namespaced && info.namespace === '')))
+    throw methodNotAllowed();
+  if ((info.verb === 'update' || info.verb === 'patch') && info.name === '') throw methodNotAllowed();
+  if (info.verb === 'deletecollection' && definition.namespaced && info.namespace === '')
+    throw methodNotAllowed();
+  if (info.subresource === '') {
+    if (!definition.verbs.includes(info.verb)) throw methodNotAllowed();
+  } else if (!['get', 'update', 'patch'].includes(info.verb)) throw methodNotAllowed();
+}
+
+async function getObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+  const { cluster, info, query } = context;
+  const form = formOf(context);
+  const entry = cluster.store.get(storageKeyOf(ref, info.namespace, info.name));
+  // An absence may be as fresh as a presence: wait for whatever led to it.
+  await cluster.store.durable(entry?.rv ?? cluster.store.rv);
+  if (entry === undefined) throw notFound(ref.definition, info.name);
+  if (info.subresource === 'scale') return jsonAnswer(200, readScale(entry.object, ref));
+  if (!OBJECT_SUBRESOURCES.has(info.subresource)) throw methodNotAllowed();
+  if (form.as !== 'table') return jsonAnswer(200, entryJson(entry, ref, form));
+  const items = shownObjects([entry], ref);
+  const listMeta = { resourceVersion: String(entry.rv) };
+  const includeObject = includeObjectOf(query);
+  const now = cluster.clock.now();
+  const table: JsonObject = renderTable(ref, items, { listMeta, includeObject, now, withColumns: true });
+  return jsonAnswer(200, { ...table, apiVersion: form.apiVersion });
+}

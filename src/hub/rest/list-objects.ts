@@ -1,0 +1,194 @@
+import type { Answer } from '../http/answer.ts';
+import { jsonAnswer } from '../http/answer.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { apiVersionOf } from '../scheme/resource-definition.ts';
+import { StatusError } from '../status/status-error.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { partialMetadataList } from '../table/partial-metadata.ts';
+import { renderTable } from '../table/table.ts';
+import type { Cluster } from './cluster.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { selectorOf } from './object-selector.ts';
+import type { ListOptions } from './list-options.ts';
+import { checkNotFuture, parseListOptions } from './list-options.ts';
+import { entryJson, shownObjects } from './representation.ts';
+import type { ResourceContext } from './request-context.ts';
+import { formOf } from './request-context.ts';
+import { includeObjectOf } from './table-options.ts';
+
+/** Objects per piece of a streamed list: a piece takes a few milliseconds, then other requests get their turn. */
+const OBJECTS_PER_CHUNK = 250;
+
+export interface ListPage {
+  readonly entries: readonly StoredObject[];
+  readonly rv: number;
+  readonly continueToken: string;
+  readonly remaining: number | undefined;
+}
+
+export async function listObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+  const { cluster, info, query } = context;
+  const options = parseListOptions(query, ref);
+  const form = formOf(context);
+  const page = selectPage(cluster, { ref, namespace: info.namespace, options });
+  await cluster.store.durable(Math.min(page.rv, cluster.store.rv));
+  const metadata = listMeta(page);
+  if (form.as === 'table') {
+    const items = shownObjects(page.entries, ref);
+    const includeObject = includeObjectOf(query);
+    const now = cluster.clock.now();
+    const { apiVersion } = form;
+    return jsonAnswer(200, {
+      ...renderTable(ref, items, { listMeta: metadata, includeObject, now, withColumns: true }),
+      apiVersion,
+    });
+  }
+  if (form.as === 'partial')
+    return jsonAnswer(200, partialMetadataList(shownObjects(page.entries, ref), metadata));
+  const head = JSON.stringify({ kind: ref.definition.listKind, apiVersion: apiVersionOf(ref), metadata });
+  if (page.entries.length <= OBJECTS_PER_CHUNK)
+    return jsonAnswer(
+      200,
+      [...listChunks(head, page.entries, (entry) => entryJson(entry, ref, form))].join(''),
+    );
+  const chunks = listChunks(head, page.entries, (entry) => entryJson(entry, ref, form));
+  return { kind: 'chunks', code: 200, contentType: 'application/json', chunks };
+}
+
+function* listChunks(
+  head: string,
+  entries: readonly StoredObject[],
+  render: (entry: StoredObject) => string,
+): Generator<string> {
+  let text = `${head.slice(0, -1)},"items":[`;
+  for (let start = 0; start < entries.length; start += OBJECTS_PER_CHUNK) {
+    const rendered = entries.slice(start, start + OBJECTS_PER_CHUNK).map(render);
+    yield `${text}${start === 0 ? '' : ','}${rendered.join(',')}`;
+    text = '';
+  }
+  yield `${text}]}\n`;
+}
+
+function listMeta(page: ListPage): JsonObject {
+  return {
+    resourceVersion: String(page.rv),
+    ...(page.continueToken !== '' && { continue: page.continueToken }),
+    ...(page.remaining !== undefined && { remainingItemCount: page.remaining }),
+  };
+}
+
+/** The objects that a list shows, in key order, at one version. @throws StatusError 400, 410, 504 */
+export function selectPage(
+  cluster: Cluster,
+  what: { readonly ref: ResourceRef; readonly namespace: string; readonly options: ListOptions },
+): ListPage {
+  const { ref, options } = what;
+  const namespace = ref.definition.namespaced && what.namespace !== '' ? what.namespace : undefined;
+  const storage = ref.definition.storageKey;
+  const source = readSource(cluster, { storage, namespace, options });
+  const matches = selectorOf(ref, options);
+  const selective = options.labels.length > 0 || options.fields.length > 0;
+  const { limit } = options;
+  const entries: StoredObject[] = [];
+  let at = source.start;
+  for (; at < source.entries.length && (limit === 0 || entries.length < limit); at += 1) {
+    const entry = source.entries[at] as StoredObject;
+    if (matches(entry.object)) entries.push(entry);
+  }
+  const last = entries.at(-1);
+  const more = at < source.entries.length && last !== undefined;
+  if (!more) return { entries, rv: source.rv, continueToken: '', remaining: undefined };
+  cluster.snapshots.keep(snapshotKey(storage, namespace, source.rv), source.entries);
+  return {
+    entries,
+    rv: source.rv,
+    continueToken: encodeContinue({ rv: source.rv, namespace: last.namespace, name: last.name }),
+    remaining: selective ? undefined : source.entries.length - at,
+  };
+}
+
+interface ListSource {
+  readonly entries: readonly StoredObject[];
+  readonly start: number;
+  readonly rv: number;
+}
+
+function readSource(
+  cluster: Cluster,
+  what: { readonly storage: string; readonly namespace: string | undefined; readonly options: ListOptions },
+): ListSource {
+  const { storage, namespace, options } = what;
+  const { store } = cluster;
+  checkNotFuture(options, store.rv);
+  if (options.continueToken === '') {
+    if (options.resourceVersionMatch === 'Exact' && options.resourceVersion !== store.rv)
+      return {
+        ...exactSource(cluster, snapshotKey(storage, namespace, options.resourceVersion ?? 0), options),
+        start: 0,
+      };
+    return { entries: store.list(storage, namespace), start: 0, rv: store.rv };
+  }
+  const point = decodeContinue(options.continueToken);
+  const entries =
+    point.rv < 0
+      ? store.list(storage, namespace)
+      : cluster.snapshots.find(snapshotKey(storage, namespace, point.rv));
+  if (entries === undefined) throw expiredContinue(encodeContinue({ ...point, rv: -1 }));
+  return { entries, start: indexAfter(entries, point), rv: point.rv < 0 ? store.rv : point.rv };
+}
+
+function exactSource(
+  cluster: Cluster,
+  key: string,
+  options: ListOptions,
+): { entries: readonly StoredObject[]; rv: number } {
+  const entries = cluster.snapshots.find(key);
+  const rv = options.resourceVersion ?? 0;
+  if (entries !== undefined) return { entries, rv };
+  throw new StatusError(410, 'Expired', `The resourceVersion for the provided list is too old.`);
+}
+
+function snapshotKey(storage: string, namespace: string | undefined, rv: number): string {
+  return `${storage}|${namespace ?? '*'}|${String(rv)}`;
+}
+
+/** Index of the first entry behind `point` in key order. */
+function indexAfter(
+  entries: readonly StoredObject[],
+  point: { readonly namespace: string; readonly name: string },
+): number {
+  const prefix = `${point.namespace}/`;
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const entry = entries[middle] as StoredObject;
+    const entryPrefix = `${entry.namespace}/`;
+    const before = entryPrefix < prefix || (entryPrefix === prefix && entry.name <= point.name);
+    if (before) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+class ExpiredContinueError extends StatusError {
+  readonly #token: string;
+
+  constructor(token: string) {
+    super(
+      410,
+      'Expired',
+      'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    );
+    this.#token = token;
+  }
+
+  override toStatus(): JsonObject {
+    return { ...super.toStatus(), metadata: { continue: this.#token } };
+  }
+}
+
+function expiredContinue(token: string): StatusError {
+  return new ExpiredContinueError(token);
+}

@@ -1,0 +1,141 @@
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { toVersion } from '../scheme/to-version.ts';
+import { StatusError } from '../status/status-error.ts';
+import type { EventListener } from '../store/subscriptions.ts';
+import type { UserInfo } from '../write/write-request.ts';
+import type { Cluster } from './cluster.ts';
+import { storageKeyOf } from './cluster.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import { ObjectDeleter } from './object-deleter.ts';
+import type { WriteResult, WriteTarget } from './object-writer.ts';
+import { ObjectWriter } from './object-writer.ts';
+
+/** One resource by its names, as controllers write it down. */
+export interface ResourceWords {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+}
+
+export interface LocalKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** How the hub's own controllers use it: the same reads and writes as a request's, without the wire. */
+export class LocalClient {
+  readonly #cluster: Cluster;
+  readonly #user: UserInfo;
+  readonly #writer: ObjectWriter;
+  readonly #deleter: ObjectDeleter;
+
+  constructor(cluster: Cluster, controller: string) {
+    this.#cluster = cluster;
+    this.#user = {
+      name: `system:controller:${controller}`,
+      groups: ['system:masters', 'system:authenticated'],
+    };
+    this.#writer = new ObjectWriter(cluster);
+    this.#deleter = new ObjectDeleter(cluster);
+  }
+
+  ref(words: ResourceWords): ResourceRef | undefined {
+    return this.#cluster.scheme.resource(words.group, words.version, words.plural);
+  }
+
+  get(ref: ResourceRef, key: LocalKey): JsonObject | undefined {
+    const entry = this.#cluster.store.get(storageKeyOf(ref, key.namespace, key.name));
+    return entry === undefined ? undefined : toVersion(entry.object, ref);
+  }
+
+  list(ref: ResourceRef, namespace?: string): JsonObject[] {
+    return this.#cluster.store
+      .list(ref.definition.storageKey, namespace)
+      .map((entry) => toVersion(entry.object, ref));
+  }
+
+  /** Creates; undefined when it exists already. */
+  async create(ref: ResourceRef, namespace: string, object: JsonObject): Promise<JsonObject | undefined> {
+    try {
+      return await this.#settled(
+        this.#writer.create(this.#target(ref, { namespace, name: '' }), body(object)),
+      );
+    } catch (error) {
+      if (error instanceof StatusError && error.reason === 'AlreadyExists') return undefined;
+      throw error;
+    }
+  }
+
+  mergePatch(
+    ref: ResourceRef,
+    key: LocalKey,
+    patch: JsonObject,
+    subresource = '',
+  ): Promise<JsonObject | undefined> {
+    const target = { ...this.#target(ref, key), subresource };
+    return this.#orGone(() => this.#writer.patch(target, 'merge', body(patch)));
+  }
+
+  update(
+    ref: ResourceRef,
+    key: LocalKey,
+    object: JsonObject,
+    subresource = '',
+  ): Promise<JsonObject | undefined> {
+    const target = { ...this.#target(ref, key), subresource };
+    return this.#orGone(() => this.#writer.update(target, body(object)));
+  }
+
+  /** False when there was nothing to delete. */
+  async delete(ref: ResourceRef, key: LocalKey, options: Partial<DeleteOptions> = {}): Promise<boolean> {
+    const { namespace, name } = key;
+    const all = { propagation: undefined, uid: '', resourceVersion: '', dryRun: false, ...options };
+    try {
+      const result = this.#deleter.delete({ ref, namespace, name, user: this.#user, options: all });
+      await this.#cluster.store.durable(result.rv);
+      return true;
+    } catch (error) {
+      if (isGone(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Durable changes of one resource from now on; the returned function ends it. */
+  watch(storageKey: string, listener: EventListener): () => void {
+    return this.#cluster.store.subscribe(storageKey, {}, listener);
+  }
+
+  /** Undefined when the object vanished under the controller, which is no fault. */
+  async #orGone(write: () => WriteResult): Promise<JsonObject | undefined> {
+    try {
+      return await this.#settled(write());
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #settled(result: WriteResult): Promise<JsonObject> {
+    await this.#cluster.store.durable(result.rv);
+    return result.object;
+  }
+
+  #target(ref: ResourceRef, key: LocalKey): WriteTarget {
+    const options = {
+      fieldManager: 'berth-hub',
+      fieldValidation: 'Ignore',
+      dryRun: false,
+      force: false,
+    } as const;
+    return { ref, subresource: '', ...key, user: this.#user, options };
+  }
+}
+
+function body(value: JsonObject): { value: JsonObject; strictErrors: readonly string[] } {
+  return { value, strictErrors: [] };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'NotFound';
+}

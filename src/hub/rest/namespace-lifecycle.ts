@@ -1,0 +1,33 @@
+import { objectAt, textAt } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { forbidden, notFound } from '../status/status-errors.ts';
+import type { Cluster } from './cluster.ts';
+
+/**
+ * A namespaced object can come into being only in a namespace that exists and is not on its way out.
+ * @throws StatusError 404, or 403 with the cause NamespaceTerminating
+ */
+export function requireLiveNamespace(
+  cluster: Cluster,
+  ref: ResourceRef,
+  target: { readonly namespace: string; readonly name: string },
+): void {
+  const { definition } = ref;
+  if (!definition.namespaced) return;
+  const { namespace, name } = target;
+  const entry = cluster.store.get({ storage: 'namespaces', namespace: '', name: namespace });
+  if (entry === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (textAt(objectAt(entry.object, 'metadata'), 'deletionTimestamp') === '') return;
+  throw forbidden(
+    definition,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  );
+}

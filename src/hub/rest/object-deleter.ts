@@ -1,0 +1,136 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, listAt, textAt } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { toVersion } from '../scheme/to-version.ts';
+import { StatusError } from '../status/status-error.ts';
+import { notFound } from '../status/status-errors.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { markDeleted } from '../write/deletion.ts';
+import type { UserInfo } from '../write/write-request.ts';
+import type { Cluster } from './cluster.ts';
+import { metadataOf, storageKeyOf, timestamp } from './cluster.ts';
+import type { DeleteOptions, Propagation } from './delete-options.ts';
+import { isFinalized } from './object-writer.ts';
+
+export interface DeleteTarget {
+  readonly ref: ResourceRef;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: UserInfo;
+  readonly options: DeleteOptions;
+}
+
+/** `gone`: removed at once. `marked`: it lingers until its finalizers are done. */
+export interface DeleteResult {
+  readonly outcome: 'gone' | 'marked';
+  readonly object: JsonObject;
+  readonly rv: number;
+}
+
+const FOREGROUND = 'foregroundDeletion';
+const ORPHAN = 'orphan';
+const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
+
+export class ObjectDeleter {
+  readonly #cluster: Cluster;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  /** @throws StatusError 404, 409 on a failed precondition, 403 from admission */
+  delete(target: DeleteTarget): DeleteResult {
+    const { ref, options } = target;
+    const { store } = this.#cluster;
+    const key = storageKeyOf(ref, target.namespace, target.name);
+    const live = store.get(key);
+    if (live === undefined) throw notFound(ref.definition, target.name);
+    checkPreconditions(live, ref, options);
+    this.#admit(target, live);
+    const next = this.#nextState(target, live);
+    if (next === undefined) return { outcome: 'marked', object: toVersion(live.object, ref), rv: live.rv };
+    const removed = isFinalized(next);
+    const outcome = removed ? 'gone' : 'marked';
+    if (options.dryRun) return { outcome, object: toVersion(next, ref), rv: 0 };
+    const entry = removed ? store.delete(key, next) : store.put(key, next);
+    this.#cluster.afterWrite(ref, { entry, removed });
+    return { outcome, object: toVersion(entry.object, ref), rv: entry.rv };
+  }
+
+  #admit(target: DeleteTarget, live: StoredObject): void {
+    const { ref, user } = target;
+    const { admission, authorizer } = this.#cluster;
+    const object = toVersion(live.object, ref);
+    for (const check of admission)
+      check({
+        operation: 'DELETE',
+        ref,
+        subresource: '',
+        object,
+        old: object,
+        user,
+        can: (question) => authorizer.allows(user, question),
+      });
+  }
+
+  /** The object as the deletion leaves it; undefined when it is being deleted already and nothing changes. */
+  #nextState(target: DeleteTarget, live: StoredObject): JsonObject | undefined {
+    const marked = getOwn(metadataOf(live.object), 'deletionTimestamp') !== undefined;
+    const finalizers = finalizersFor(live.object, target.options.propagation);
+    const before = listAt(metadataOf(live.object), 'finalizers');
+    const same =
+      finalizers.length === before.length && finalizers.every((name, index) => name === before[index]);
+    if (marked && same) return undefined;
+    const held: JsonObject = {
+      ...live.object,
+      metadata: withFinalizers(metadataOf(live.object), finalizers),
+    };
+    if (marked) return held;
+    return markDeleted(target.ref, held, { now: timestamp(this.#cluster.clock) });
+  }
+}
+
+function withFinalizers(metadata: JsonObject, finalizers: readonly string[]): JsonObject {
+  const { finalizers: _old, ...rest } = metadata;
+  return finalizers.length === 0 ? rest : { ...rest, finalizers: [...finalizers] };
+}
+
+function finalizersFor(object: JsonObject, propagation: Propagation | undefined): string[] {
+  const present = listAt(metadataOf(object), 'finalizers').filter(
+    (item): item is string => typeof item === 'string',
+  );
+  const isCrd = object['kind'] === 'CustomResourceDefinition';
+  const first = getOwn(metadataOf(object), 'deletionTimestamp') === undefined;
+  // Its objects are removed first; a controller takes this finalizer away.
+  if (isCrd && first && !present.includes(CRD_CLEANUP)) present.push(CRD_CLEANUP);
+  if (propagation === undefined) return present;
+  const others = present.filter((name) => name !== FOREGROUND && name !== ORPHAN);
+  if (propagation === 'Background') return others;
+  return [...others, propagation === 'Foreground' ? FOREGROUND : ORPHAN];
+}
+
+function checkPreconditions(live: StoredObject, ref: ResourceRef, options: DeleteOptions): void {
+  const metadata = metadataOf(live.object);
+  const uid = textAt(metadata, 'uid');
+  if (options.uid !== '' && options.uid !== uid)
+    throw preconditionFailed(
+      live,
+      ref,
+      `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  if (options.resourceVersion !== '' && options.resourceVersion !== String(live.rv))
+    throw preconditionFailed(
+      live,
+      ref,
+      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(live.rv)}). The object might have been modified`,
+    );
+}
+
+/** Here, and only here, a real API server names the kind instead of the plural. */
+function preconditionFailed(live: StoredObject, ref: ResourceRef, why: string): StatusError {
+  const { kind } = ref.definition;
+  return new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${kind} "${live.name}": ${why}`, {
+    name: live.name,
+    kind,
+  });
+}

@@ -1,0 +1,17 @@
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { toVersion } from '../scheme/to-version.ts';
+import { matchesFields } from './field-selector.ts';
+import { matchesLabels } from './label-selector.ts';
+import type { ListOptions } from './list-options.ts';
+
+/** Label and field selectors as one test of stored objects; field paths mean the version that was asked for. */
+export function selectorOf(
+  ref: ResourceRef,
+  options: Pick<ListOptions, 'labels' | 'fields'>,
+): (object: JsonObject) => boolean {
+  const { labels, fields } = options;
+  if (labels.length === 0 && fields.length === 0) return () => true;
+  if (fields.length === 0) return (object) => matchesLabels(labels, object);
+  return (object) => matchesLabels(labels, object) && matchesFields(fields, toVersion(object, ref));
+}

@@ -1,0 +1,23 @@
+import type { ResponseForm } from '../http/negotiate.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { toVersion } from '../scheme/to-version.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { partialMetadata } from '../table/partial-metadata.ts';
+
+/** The JSON of one stored object in the version asked for; shared text when the version is the stored one. */
+export function objectJson(entry: StoredObject, ref: ResourceRef): string {
+  const shown = toVersion(entry.object, ref);
+  return shown === entry.object ? entry.json() : JSON.stringify(shown);
+}
+
+/** The same, or only its metadata. Tables are rendered by their callers, who know how many rows there are. */
+export function entryJson(entry: StoredObject, ref: ResourceRef, form: ResponseForm): string {
+  return form.as === 'partial'
+    ? JSON.stringify(partialMetadata(toVersion(entry.object, ref)))
+    : objectJson(entry, ref);
+}
+
+export function shownObjects(entries: readonly StoredObject[], ref: ResourceRef): JsonObject[] {
+  return entries.map((entry) => toVersion(entry.object, ref));
+}

@@ -1,0 +1,26 @@
+import type { ResourceRequest } from '../http/request-info.ts';
+import type { ResponseForm } from '../http/negotiate.ts';
+import { negotiateForm } from '../http/negotiate.ts';
+import type { UserInfo } from '../write/write-request.ts';
+import type { Cluster } from './cluster.ts';
+
+/** One authorised request, free of sockets. */
+export interface RequestContext {
+  readonly cluster: Cluster;
+  readonly user: UserInfo;
+  readonly query: URLSearchParams;
+  readonly accept: string | undefined;
+  readonly contentType: string;
+  readonly userAgent: string;
+  /** Reads the body once. @throws StatusError 413 */
+  readonly body: () => Promise<Buffer>;
+}
+
+/** A request for a resource. */
+export interface ResourceContext extends RequestContext {
+  readonly info: ResourceRequest;
+}
+
+export function formOf(context: RequestContext): ResponseForm {
+  return negotiateForm(context.accept);
+}

@@ -1,0 +1,221 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from '../core/errors.ts';
+import type { Clock, Logger } from '../core/ports.ts';
+import { ocmChecks } from './admit/ocm-checks.ts';
+import type { AuditLog } from './auth/audit-log.ts';
+import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
+import { MASTERS_GROUP } from './auth/authorizer.ts';
+import { KeyStore } from './auth/key-store.ts';
+import { renderKubeconfig } from './auth/kubeconfig.ts';
+import { writePrivateFile } from './auth/private-file.ts';
+import { ServiceAccountTokens } from './auth/service-account-tokens.ts';
+import { ServingCertificate } from './auth/serving-certificate.ts';
+import { TokenFile } from './auth/token-file.ts';
+import { startControllers } from './controllers/start-controllers.ts';
+import type { RunningControllers } from './controllers/start-controllers.ts';
+import { HubMetrics } from './http/hub-metrics.ts';
+import { RequestHandler } from './http/request-handler.ts';
+import { TlsServer } from './http/tls-server.ts';
+import type { HubOptions, RunningHub } from './hub-options.ts';
+import { SILENT_LOG } from './hub-options.ts';
+import { lockDirectory } from './log/lock-file.ts';
+import { serverFile } from './maintenance/data-layout.ts';
+import { ApiCluster } from './members/api-cluster.ts';
+import { createBootstrapObjects } from './members/bootstrap-objects.ts';
+import { clusterDirectory } from './members/cluster-directory.ts';
+import { REAL_CLOCK } from './real-clock.ts';
+
+const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
+const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+interface Settled extends HubOptions {
+  readonly members: readonly string[];
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly onFatal: (error: unknown) => void;
+}
+
+/**
+ * Starts the embedded hub: recovers what the data directory holds, then listens. Resolves when it serves.
+ * @throws InputError when the directory is in use or damaged, or a member's name is no DNS label
+ */
+export async function startHub(options: HubOptions): Promise<RunningHub> {
+  const settled: Settled = {
+    ...options,
+    log: options.log ?? SILENT_LOG,
+    clock: options.clock ?? REAL_CLOCK,
+    members: options.members ?? [],
+    onFatal: options.onFatal ?? exitOnFatal(options.log ?? SILENT_LOG),
+  };
+  for (const name of settled.members) requireMemberName(name);
+  mkdirSync(settled.dataDir, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(settled.dataDir);
+  try {
+    return await serve(settled, () => lock.release());
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function serve(options: Settled, releaseLock: () => void): Promise<RunningHub> {
+  const { dataDir, clock, log } = options;
+  const keys = await KeyStore.open(dataDir, clock.now());
+  const { certPem: caPem } = keys.authority;
+  const tokens = new TokenFile(join(dataDir, 'tokens.json'));
+  const clusters = await openClusters(options, keys, tokens);
+  const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
+  const certificate = new ServingCertificate(keys.authority, hosts.host, clock);
+  const address = { text: '' };
+  const audit = openAudit(options);
+  const metrics = new HubMetrics(() => [...clusters.values()].map(gaugesOf));
+  const handler = new RequestHandler({
+    clusters,
+    serverAddress: () => address.text,
+    audit,
+    metrics,
+    clock,
+    log,
+  });
+  const server = new TlsServer(await certificate.issue(), (request, response) =>
+    handler.handle(request, response),
+  );
+  const controllers: RunningControllers[] = [];
+  for (const cluster of clusters.values()) {
+    await createBootstrapObjects(cluster, caPem);
+    controllers.push(startControllers(cluster, keys.authority));
+  }
+  const port = await server.listen(hosts.host, hosts.port);
+  address.text = `${urlHost(hosts.host)}:${String(port)}`;
+  certificate.keepFresh(
+    (identity) => server.renew(identity),
+    (error) => log.error('could not renew the serving certificate', { error: String(error) }),
+  );
+  const kubeconfigs = writeKubeconfigs(options, { url: `https://${address.text}`, caPem, clusters, tokens });
+  writePrivateFile(serverFile(dataDir), `${JSON.stringify({ url: `https://${address.text}` })}\n`);
+  log.info('hub is serving', { url: `https://${address.text}`, dataDir });
+  return {
+    url: `https://${address.text}`,
+    port,
+    caPem,
+    adminKubeconfigPath: kubeconfigs(''),
+    memberUrl: (name) => `https://${address.text}/clusters/${name}`,
+    memberKubeconfigPath: kubeconfigs,
+    compact: async () => {
+      for (const cluster of clusters.values()) await cluster.store.compact();
+    },
+    close: once(async () => {
+      certificate.stop();
+      for (const running of controllers) await running.stop();
+      await server.close();
+      for (const cluster of clusters.values()) await cluster.close();
+      await audit.close();
+      releaseLock();
+    }),
+  };
+}
+
+async function openClusters(
+  options: Settled,
+  keys: KeyStore,
+  tokens: TokenFile,
+): Promise<ReadonlyMap<string, ApiCluster>> {
+  const { dataDir, clock, log, onFatal, members } = options;
+  const clusters = new Map<string, ApiCluster>();
+  for (const name of ['', ...members]) {
+    // Its own issuer: a token of one member is nothing to another.
+    const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
+    const serviceAccounts = await ServiceAccountTokens.load(issuer, keys.tokenKeyPem);
+    const directory = clusterDirectory(dataDir, name);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const admission = options.admission ?? ocmChecks;
+    const deps = { tokens, serviceAccounts, admission, clock, onFatal };
+    clusters.set(
+      name,
+      await ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps }),
+    );
+  }
+  return clusters;
+}
+
+/** Writes the kubeconfigs of the administrator, keeping the token while it is good; returns where they are. */
+function writeKubeconfigs(
+  options: Settled,
+  hub: {
+    readonly url: string;
+    readonly caPem: string;
+    readonly clusters: ReadonlyMap<string, ApiCluster>;
+    readonly tokens: TokenFile;
+  },
+): (member: string) => string {
+  const all = [...hub.clusters.keys()].map((name) => ({
+    name: name === '' ? 'hub' : name,
+    server: name === '' ? hub.url : `${hub.url}/clusters/${name}`,
+  }));
+  const pathOf = (name: string): string =>
+    join(options.dataDir, name === '' ? 'admin.kubeconfig' : `admin-${name}.kubeconfig`);
+  const token = adminToken(hub.tokens, pathOf(''));
+  const user = { name: ADMIN.name, credentials: { kind: 'token', token } as const };
+  for (const name of hub.clusters.keys()) {
+    const own = all.filter((cluster) => cluster.name === (name === '' ? 'hub' : name));
+    const rest = name === '' ? all.filter((cluster) => cluster.name !== 'hub') : [];
+    writePrivateFile(pathOf(name), renderKubeconfig([...own, ...rest], hub.caPem, user));
+  }
+  return pathOf;
+}
+
+/** The token of the kubeconfig that is there, while it is good; so that copies of that file keep working. */
+function adminToken(tokens: TokenFile, kubeconfigPath: string): string {
+  const present = existsSync(kubeconfigPath)
+    ? /^ {4}token: (\S+)$/m.exec(readFileSync(kubeconfigPath, 'utf8'))?.[1]
+    : undefined;
+  if (present !== undefined && tokens.find(present)?.name === ADMIN.name) return present;
+  tokens.revoke(ADMIN.name);
+  return tokens.issue(ADMIN);
+}
+
+function openAudit(options: Settled): AuditLog {
+  const level = options.audit ?? 'off';
+  if (level === 'off') return NO_AUDIT;
+  return new FileAuditLog(join(options.dataDir, 'audit.log'), { reads: level === 'all' });
+}
+
+function gaugesOf(cluster: ApiCluster): {
+  name: string;
+  objects: number;
+  resourceVersion: number;
+  logBytes: number;
+} {
+  const { objectCount: objects, rv: resourceVersion, logBytes } = cluster.store;
+  return { name: cluster.name, objects, resourceVersion, logBytes };
+}
+
+function requireMemberName(name: string): void {
+  if (MEMBER_NAME.test(name)) return;
+  throw new InputError(
+    `got ${JSON.stringify(name)}, expected a DNS label (lower-case letters, digits, '-')`,
+    {
+      code: 'hub.member-name',
+      subject: 'name of a member cluster',
+    },
+  );
+}
+
+function exitOnFatal(log: HubOptions['log']): (error: unknown) => void {
+  return (error) => {
+    log?.error('the log could not be written; stopping before anything is lost', { error: String(error) });
+    process.stderr.write(`berth hub: the log could not be written: ${String(error)}\n`);
+    process.exit(1);
+  };
+}
+
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= action());
+}

@@ -1,0 +1,50 @@
+import type { StoredObject } from './stored-object.ts';
+
+/** One durable change. `entry` is the new state; of a deletion the last state with the version of the deletion. */
+export interface StoreEvent {
+  readonly rv: number;
+  readonly type: 'added' | 'modified' | 'deleted';
+  readonly entry: StoredObject;
+  readonly previous: StoredObject | undefined;
+}
+
+/** The latest changes of one resource, so that a watch can continue where an earlier one ended. */
+export class EventRing {
+  readonly #capacity: number;
+  /** Changes up to this version are forgotten (or happened before this process started). */
+  #forgottenRv: number;
+  #events: StoreEvent[] = [];
+
+  constructor(capacity: number, startRv: number) {
+    this.#capacity = capacity;
+    this.#forgottenRv = startRv;
+  }
+
+  push(event: StoreEvent): void {
+    this.#events.push(event);
+    if (this.#events.length < this.#capacity * 2) return;
+    // Dropping half at once keeps pushing cheap; at least `capacity` events are always there.
+    const dropped = this.#events.length - this.#capacity;
+    this.#forgottenRv = (this.#events[dropped - 1] as StoreEvent).rv;
+    this.#events = this.#events.slice(dropped);
+  }
+
+  /** Everything after `rv`, in order; undefined when that is no longer known. */
+  since(rv: number): readonly StoreEvent[] | undefined {
+    if (rv < this.#forgottenRv) return undefined;
+    let low = 0;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#events[middle] as StoreEvent).rv <= rv) low = middle + 1;
+      else high = middle;
+    }
+    return this.#events.slice(low);
+  }
+
+  /** Forgets everything, as a compaction would: every older watch has to list again. */
+  forget(rv: number): void {
+    this.#events = [];
+    this.#forgottenRv = rv;
+  }
+}

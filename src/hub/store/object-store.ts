@@ -1,0 +1,209 @@
+import type { Clock } from '../../core/ports.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { Journal } from '../log/journal.ts';
+import type { SnapshotObject } from '../log/snapshot-file.ts';
+import type { StoreEvent } from './event-ring.ts';
+import { EventRing } from './event-ring.ts';
+import { OwnerIndex } from './owner-index.ts';
+import { ResourceTable } from './resource-table.ts';
+import type { StorageKey } from './stored-object.ts';
+import type { EventListener, SubscriptionScope } from './subscriptions.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { deepFreeze, StoredObject, stampVersion } from './stored-object.ts';
+
+const RING_EVENTS = 2_500;
+
+interface Table {
+  readonly objects: ResourceTable;
+  readonly ring: EventRing;
+  readonly subscriptions: Subscriptions;
+}
+
+interface PendingEvent extends StoreEvent {
+  readonly storage: string;
+}
+
+/**
+ * All objects of one cluster in memory, every change in the journal. Memory runs ahead of the disk by the batch that is
+ * being written: a write is answered, and a read that may have seen it too, only after `durable(rv)`; watches get events
+ * only from then on. So nobody ever saw a state that a crash could take back.
+ */
+export class ObjectStore {
+  readonly #tables = new Map<string, Table>();
+  readonly #clock: Clock;
+  readonly owners = new OwnerIndex();
+  #journal: Journal;
+  #rv = 0;
+  #startRv = 0;
+  #undelivered: PendingEvent[] = [];
+  #objects = 0;
+
+  private constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#journal = undefined as never;
+  }
+
+  /** @throws InputError when the directory is damaged. `onFatal`: the disk failed; the process must end. */
+  static async open(options: {
+    readonly directory: string;
+    readonly clock: Clock;
+    readonly onFatal: (error: unknown) => void;
+    readonly onWarning: (warning: string) => void;
+  }): Promise<ObjectStore> {
+    const store = new ObjectStore(options.clock);
+    const { journal, state } = await Journal.open({
+      directory: options.directory,
+      onDurable: (rv) => store.#deliver(rv),
+      onFatal: options.onFatal,
+    });
+    for (const warning of state.warnings) options.onWarning(warning);
+    store.#journal = journal;
+    store.#rv = state.rv;
+    store.#startRv = state.rv;
+    for (const { storage, namespace, name, rv, object } of state.objects)
+      store.#remember(storage, new StoredObject({ namespace, name }, rv, deepFreeze(object as JsonObject)));
+    return store;
+  }
+
+  /** The newest version, perhaps not yet durable. */
+  get rv(): number {
+    return this.#rv;
+  }
+
+  get objectCount(): number {
+    return this.#objects;
+  }
+
+  get logBytes(): number {
+    return this.#journal.sizeBytes;
+  }
+
+  get(key: StorageKey): StoredObject | undefined {
+    return this.#tables.get(key.storage)?.objects.get(key.namespace, key.name);
+  }
+
+  list(storage: string, namespace?: string): StoredObject[] {
+    return this.#tables.get(storage)?.objects.list(namespace) ?? [];
+  }
+
+  count(storage: string): number {
+    return this.#tables.get(storage)?.objects.size ?? 0;
+  }
+
+  storages(): readonly string[] {
+    return [...this.#tables.keys()];
+  }
+
+  /** Stores the object under the next version. The caller has checked preconditions in the same turn of the loop. */
+  put(key: StorageKey, object: JsonObject): StoredObject {
+    const rv = ++this.#rv;
+    const previous = this.get(key);
+    const entry = new StoredObject(key, rv, stampVersion(object, rv));
+    this.#remember(key.storage, entry);
+    this.#journal.put(key, rv, { timeMs: this.#clock.now(), json: entry.json() });
+    this.#undelivered.push({
+      storage: key.storage,
+      rv,
+      type: previous === undefined ? 'added' : 'modified',
+      entry,
+      previous,
+    });
+    return entry;
+  }
+
+  /** Removes the object; the returned last state carries the version of the removal. */
+  delete(key: StorageKey, lastState: JsonObject): StoredObject {
+    const rv = ++this.#rv;
+    const previous = this.get(key);
+    const entry = new StoredObject(key, rv, stampVersion(lastState, rv));
+    if (previous !== undefined) {
+      this.#table(key.storage).objects.delete(key.namespace, key.name);
+      this.owners.replace(key.storage, previous, undefined);
+      this.#objects -= 1;
+    }
+    this.#journal.delete(key, rv, this.#clock.now());
+    this.#undelivered.push({ storage: key.storage, rv, type: 'deleted', entry, previous });
+    return entry;
+  }
+
+  durable(rv: number): Promise<void> {
+    return this.#journal.durable(rv);
+  }
+
+  get durableRv(): number {
+    return this.#journal.durableRv;
+  }
+
+  /** Durable changes after `rv`; undefined when they are no longer known. */
+  eventsSince(storage: string, rv: number): readonly StoreEvent[] | undefined {
+    return this.#table(storage).ring.since(rv);
+  }
+
+  /** The returned function ends the subscription. */
+  subscribe(storage: string, scope: SubscriptionScope, listener: EventListener): () => void {
+    return this.#table(storage).subscriptions.add(scope, listener);
+  }
+
+  /** Forgets the history of all resources: clients that are behind list again. */
+  forgetHistory(): void {
+    for (const table of this.#tables.values()) table.ring.forget(this.#rv);
+  }
+
+  compact(): Promise<void> {
+    return this.#journal.compact(() => ({
+      rv: this.#rv,
+      timeMs: this.#clock.now(),
+      objects: this.#snapshotObjects(),
+    }));
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close(this.#rv);
+  }
+
+  #snapshotObjects(): SnapshotObject[] {
+    const objects: SnapshotObject[] = [];
+    for (const [storage, table] of this.#tables)
+      for (const entry of table.objects.list())
+        objects.push({
+          storage,
+          namespace: entry.namespace,
+          name: entry.name,
+          rv: entry.rv,
+          json: () => entry.json(),
+        });
+    return objects;
+  }
+
+  #remember(storage: string, entry: StoredObject): void {
+    const { objects } = this.#table(storage);
+    const previous = objects.get(entry.namespace, entry.name);
+    if (previous === undefined) this.#objects += 1;
+    objects.set(entry);
+    this.owners.replace(storage, previous, entry);
+  }
+
+  #table(storage: string): Table {
+    let table = this.#tables.get(storage);
+    if (table === undefined) {
+      const ring = new EventRing(RING_EVENTS, this.#startRv);
+      table = { objects: new ResourceTable(), ring, subscriptions: new Subscriptions() };
+      this.#tables.set(storage, table);
+    }
+    return table;
+  }
+
+  #deliver(durableRv: number): void {
+    const ahead = this.#undelivered.findIndex((event) => event.rv > durableRv);
+    const due = ahead < 0 ? this.#undelivered : this.#undelivered.slice(0, ahead);
+    this.#undelivered = ahead < 0 ? [] : this.#undelivered.slice(ahead);
+    const byStorage = new Map<string, StoreEvent[]>();
+    for (const event of due) {
+      this.#table(event.storage).ring.push(event);
+      const events = byStorage.get(event.storage);
+      if (events === undefined) byStorage.set(event.storage, [event]);
+      else events.push(event);
+    }
+    for (const [storage, events] of byStorage) this.#table(storage).subscriptions.deliver(events);
+  }
+}

@@ -1,0 +1,60 @@
+import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { StorageKey, StoredObject } from './stored-object.ts';
+
+/** Who is owned by whom, by uid of the owner; and which uids exist. What garbage collection asks. */
+export class OwnerIndex {
+  readonly #dependents = new Map<string, Map<string, StorageKey>>();
+  readonly #uids = new Map<string, StorageKey>();
+
+  /** Keeps the index true when an object is written (`next`) or removed (`next` undefined). */
+  replace(storage: string, previous: StoredObject | undefined, next: StoredObject | undefined): void {
+    if (previous !== undefined && next === undefined) this.#uids.delete(uidOf(previous));
+    if (next !== undefined) this.#uids.set(uidOf(next), keyOf(storage, next));
+    const before = previous === undefined ? [] : ownerUids(previous);
+    const after = next === undefined ? [] : ownerUids(next);
+    if (before.length === 0 && after.length === 0) return;
+    for (const uid of before) this.#drop(uid, storage, previous as StoredObject);
+    for (const uid of after) this.#add(uid, storage, next as StoredObject);
+  }
+
+  dependentsOf(uid: string): readonly StorageKey[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])];
+  }
+
+  /** Where the object with this uid lives; undefined when there is none. */
+  find(uid: string): StorageKey | undefined {
+    return this.#uids.get(uid);
+  }
+
+  #add(uid: string, storage: string, entry: StoredObject): void {
+    let dependents = this.#dependents.get(uid);
+    if (dependents === undefined) {
+      dependents = new Map<string, StorageKey>();
+      this.#dependents.set(uid, dependents);
+    }
+    dependents.set(pathOf(storage, entry), keyOf(storage, entry));
+  }
+
+  #drop(uid: string, storage: string, entry: StoredObject): void {
+    const dependents = this.#dependents.get(uid);
+    dependents?.delete(pathOf(storage, entry));
+    if (dependents?.size === 0) this.#dependents.delete(uid);
+  }
+}
+
+function keyOf(storage: string, entry: StoredObject): StorageKey {
+  return { storage, namespace: entry.namespace, name: entry.name };
+}
+
+function pathOf(storage: string, entry: StoredObject): string {
+  return `${storage}/${entry.namespace}/${entry.name}`;
+}
+
+function uidOf(entry: StoredObject): string {
+  return textAt(objectAt(entry.object, 'metadata'), 'uid');
+}
+
+function ownerUids(entry: StoredObject): string[] {
+  const references = listAt(objectAt(entry.object, 'metadata'), 'ownerReferences');
+  return references.filter(isObject).map((reference) => textAt(reference, 'uid'));
+}

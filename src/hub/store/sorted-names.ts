@@ -1,0 +1,46 @@
+/** Names in ascending order. Built lazily: bulk loading costs one sort, a single change a binary search. */
+export class SortedNames {
+  #names: string[] = [];
+  #sorted = true;
+
+  add(name: string): void {
+    const last = this.#names.at(-1);
+    if (!this.#sorted || last === undefined || last < name) {
+      this.#names.push(name);
+      return;
+    }
+    // Many insertions between two reads: appending and sorting once is cheaper than moving the tail each time.
+    this.#names.push(name);
+    this.#sorted = false;
+  }
+
+  delete(name: string): void {
+    const names = this.values();
+    const index = lowerBound(names, name);
+    if (names[index] === name) this.#names.splice(index, 1);
+  }
+
+  values(): readonly string[] {
+    if (!this.#sorted) {
+      this.#names.sort(compareText);
+      this.#sorted = true;
+    }
+    return this.#names;
+  }
+}
+
+/** Index of the first name that is not smaller than `name`. */
+export function lowerBound(names: readonly string[], name: string): number {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle] as string) < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,89 @@
+import type { ResponseForm } from '../http/negotiate.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { IncludeObject } from '../rest/table-options.ts';
+import { entryJson } from '../rest/representation.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { apiVersionOf } from '../scheme/resource-definition.ts';
+import { toVersion } from '../scheme/to-version.ts';
+import type { StoreEvent } from '../store/event-ring.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { renderTable } from '../table/table.ts';
+
+export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** How one watcher wants to see objects. */
+export interface WatchView {
+  readonly ref: ResourceRef;
+  readonly form: ResponseForm;
+  readonly includeObject: IncludeObject;
+  readonly selects: (object: JsonObject) => boolean;
+  /** Equal for watchers that see exactly the same lines. */
+  readonly identity: string;
+  readonly nowMs: () => number;
+}
+
+/** What a change means to a watcher with a selector: an object that begins to match is added, one that ceases is deleted. */
+export function visibleType(
+  event: StoreEvent,
+  selects: (object: JsonObject) => boolean,
+): WatchEventType | undefined {
+  const before = event.previous !== undefined && selects(event.previous.object);
+  const after = event.type !== 'deleted' && selects(event.entry.object);
+  if (before && after) return 'MODIFIED';
+  if (after) return 'ADDED';
+  return before ? 'DELETED' : undefined;
+}
+
+/** One line of the stream, '' when the watcher does not see the change. A deletion carries the version of the deletion. */
+export function eventLine(event: StoreEvent, view: WatchView, withColumns: boolean): string {
+  const type = visibleType(event, view.selects);
+  if (type === undefined) return '';
+  return objectLine(type, event.entry, view, withColumns);
+}
+
+export function objectLine(
+  type: WatchEventType,
+  entry: StoredObject,
+  view: WatchView,
+  withColumns: boolean,
+): string {
+  return `{"type":"${type}","object":${renderEntry(entry, view, withColumns)}}\n`;
+}
+
+function renderEntry(entry: StoredObject, view: WatchView, withColumns: boolean): string {
+  const { ref, form, includeObject } = view;
+  if (form.as !== 'table') return entryJson(entry, ref, form);
+  const listMeta = { resourceVersion: String(entry.rv) };
+  const now = view.nowMs();
+  const table = renderTable(ref, [toVersion(entry.object, ref)], {
+    listMeta,
+    includeObject,
+    now,
+    withColumns,
+  });
+  return JSON.stringify({ ...table, apiVersion: form.apiVersion });
+}
+
+/** Says how far the watcher is, so that it can go on from there; carries no object. */
+export function bookmarkLine(rv: number, view: WatchView, initialEventsEnd: boolean): string {
+  const { ref, form } = view;
+  const metadata: JsonObject = {
+    resourceVersion: String(rv),
+    ...(form.as !== 'table' && { creationTimestamp: null }),
+    ...(initialEventsEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
+  };
+  const kinds =
+    form.as === 'object'
+      ? { kind: ref.definition.kind, apiVersion: apiVersionOf(ref) }
+      : { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+  if (form.as !== 'table') return `${JSON.stringify({ type: 'BOOKMARK', object: { ...kinds, metadata } })}\n`;
+  const row = { cells: [], object: { ...kinds, metadata: { ...metadata, creationTimestamp: null } } };
+  const object = {
+    kind: 'Table',
+    apiVersion: form.apiVersion,
+    metadata: { resourceVersion: String(rv) },
+    columnDefinitions: null,
+    rows: initialEventsEnd ? [row] : [],
+  };
+  return `${JSON.stringify({ type: 'BOOKMARK', object })}\n`;
+}

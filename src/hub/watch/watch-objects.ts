@@ -1,0 +1,124 @@
+import { randomInt } from 'node:crypto';
+import type { Answer, StreamSink } from '../http/answer.ts';
+import type { Cluster } from '../rest/cluster.ts';
+import { selectedName } from '../rest/field-selector.ts';
+import type { ListOptions } from '../rest/list-options.ts';
+import { checkNotFuture, parseListOptions } from '../rest/list-options.ts';
+import { selectorOf } from '../rest/object-selector.ts';
+import type { ResourceContext } from '../rest/request-context.ts';
+import { formOf } from '../rest/request-context.ts';
+import { includeObjectOf } from '../rest/table-options.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { apiVersionOf } from '../scheme/resource-definition.ts';
+import type { StatusError } from '../status/status-error.ts';
+import { expired } from '../status/status-errors.ts';
+import type { WatchView } from './watch-lines.ts';
+import type { WatchPlan } from './watch-session.ts';
+import { WatchSession } from './watch-session.ts';
+
+const DEFAULT_TIMEOUT_SECONDS = 1_800;
+
+/** `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; a version that is gone is told in the stream */
+export function watchObjects(context: ResourceContext, ref: ResourceRef): Answer {
+  const { cluster, query, info } = context;
+  const options = parseListOptions(query, ref);
+  const view = viewOf(context, ref, options);
+  checkNotFuture(options, cluster.store.rv);
+  const namespace = ref.definition.namespaced && info.namespace !== '' ? info.namespace : undefined;
+  const name = info.name === '' ? selectedName(options.fields) : info.name;
+  const scope = {
+    namespace: ref.definition.namespaced ? namespace : '',
+    name: name === '' ? undefined : name,
+  };
+  const run = (sink: StreamSink): void => {
+    const from = beginning(cluster, { ref, namespace, options, view });
+    if (from === undefined) return refuseInStream(sink, tooOld(options, cluster));
+    const plan: WatchPlan = {
+      storage: ref.definition.storageKey,
+      scope: scopeOf(ref, scope),
+      view,
+      bookmarks: options.allowWatchBookmarks,
+      timeoutMs: timeoutSeconds(options) * 1000,
+      from,
+    };
+    new WatchSession(plan, sink, cluster).start();
+  };
+  return { kind: 'stream', contentType: streamType(view), run };
+}
+
+function scopeOf(
+  ref: ResourceRef,
+  scope: { namespace: string | undefined; name: string | undefined },
+): WatchPlan['scope'] {
+  if (ref.definition.namespaced) return scope;
+  return scope.name === undefined ? {} : { namespace: '', name: scope.name };
+}
+
+function viewOf(context: ResourceContext, ref: ResourceRef, options: ListOptions): WatchView {
+  const { query, info, cluster } = context;
+  const form = formOf(context);
+  const includeObject = includeObjectOf(query);
+  const named = info.name === '' ? options.fields : [...options.fields, nameIs(info.name)];
+  const what = [apiVersionOf(ref), form, includeObject, info.namespace, options.labels, named];
+  return {
+    ref,
+    form,
+    includeObject,
+    selects: selectorOf(ref, { labels: options.labels, fields: named }),
+    identity: JSON.stringify(what),
+    nowMs: () => cluster.clock.now(),
+  };
+}
+
+function nameIs(name: string): { path: string; equals: boolean; value: string } {
+  return { path: 'metadata.name', equals: true, value: name };
+}
+
+/** Undefined: the history does not reach back to the version asked for. */
+function beginning(
+  cluster: Cluster,
+  what: { ref: ResourceRef; namespace: string | undefined; options: ListOptions; view: WatchView },
+): WatchPlan['from'] | undefined {
+  const { ref, namespace, options, view } = what;
+  const { store } = cluster;
+  const asked = options.resourceVersion ?? 0;
+  if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
+    const entries = store
+      .list(ref.definition.storageKey, namespace)
+      .filter((entry) => view.selects(entry.object));
+    return {
+      kind: 'state',
+      rv: store.rv,
+      entries,
+      markEnd: options.sendInitialEvents === true && options.allowWatchBookmarks,
+    };
+  }
+  const rv = asked === 0 ? store.durableRv : asked;
+  const history = store.eventsSince(ref.definition.storageKey, rv);
+  if (history === undefined) return undefined;
+  const missed =
+    namespace === undefined ? history : history.filter(({ entry }) => entry.namespace === namespace);
+  // Asked for a version that is still being written: nothing was missed, and everything up to it is skipped.
+  return { kind: 'version', rv: Math.max(rv, missed.at(-1)?.rv ?? 0), missed };
+}
+
+function tooOld(options: ListOptions, cluster: Cluster): StatusError {
+  return expired(
+    `too old resource version: ${String(options.resourceVersion ?? 0)} (${String(cluster.store.rv)})`,
+  );
+}
+
+function refuseInStream(sink: StreamSink, error: StatusError): void {
+  sink.write(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
+  sink.end();
+}
+
+/** Between half an hour and an hour when the client does not say, so that not all come back at once. */
+function timeoutSeconds(options: ListOptions): number {
+  const asked = options.timeoutSeconds ?? 0;
+  return asked > 0 ? Math.min(asked, 86_400) : DEFAULT_TIMEOUT_SECONDS + randomInt(DEFAULT_TIMEOUT_SECONDS);
+}
+
+function streamType(view: WatchView): string {
+  return view.form.as === 'object' ? 'application/json' : 'application/json;stream=watch';
+}

@@ -1,0 +1,156 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../core/ports.ts';
+import type { StreamSink } from '../http/answer.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { StoreEvent } from '../store/event-ring.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { SubscriptionScope } from '../store/subscriptions.ts';
+import { batchLines } from './batch-cache.ts';
+import type { WatchView } from './watch-lines.ts';
+import { bookmarkLine, eventLine, objectLine } from './watch-lines.ts';
+
+/** More than this unread: the client is too slow, its stream is cut and it lists again. */
+const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
+const BOOKMARK_PERIOD_MS = 60_000;
+const INITIAL_OBJECTS_PER_TURN = 200;
+const BACKLOG_POLL_MS = 10;
+
+export interface WatchPlan {
+  readonly storage: string;
+  readonly scope: SubscriptionScope;
+  readonly view: WatchView;
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number;
+  /** Where the stream begins. `state`: what exists at version `rv`, as ADDED, before anything else. */
+  readonly from:
+    | { readonly kind: 'version'; readonly rv: number; readonly missed: readonly StoreEvent[] }
+    | {
+        readonly kind: 'state';
+        readonly rv: number;
+        readonly entries: readonly StoredObject[];
+        readonly markEnd: boolean;
+      };
+}
+
+/** One running watch: initial state or replay, then live events, bookmarks, and an end. */
+export class WatchSession {
+  readonly #plan: WatchPlan;
+  readonly #sink: StreamSink;
+  readonly #store: ObjectStore;
+  readonly #clock: Clock;
+  readonly #cleanups: (() => void)[] = [];
+  /** Events that arrive while the initial state is still being written. */
+  #queued: (readonly StoreEvent[])[] | undefined = [];
+  #columnsSent = false;
+  #closed = false;
+
+  constructor(
+    plan: WatchPlan,
+    sink: StreamSink,
+    deps: { readonly store: ObjectStore; readonly clock: Clock },
+  ) {
+    this.#plan = plan;
+    this.#sink = sink;
+    this.#store = deps.store;
+    this.#clock = deps.clock;
+  }
+
+  /** Subscribes in the same turn in which the plan was made, so that no event falls between. */
+  start(): void {
+    const { storage, scope, timeoutMs, bookmarks } = this.#plan;
+    this.#cleanups.push(this.#store.subscribe(storage, scope, (events) => this.#onEvents(events)));
+    this.#cleanups.push(this.#clock.schedule(timeoutMs, () => this.#end()));
+    if (bookmarks) this.#scheduleBookmark();
+    this.#sink.onClose(() => this.#close());
+    void this.#writeBeginning();
+  }
+
+  async #writeBeginning(): Promise<void> {
+    const { from } = this.#plan;
+    if (from.kind === 'version')
+      for (const event of from.missed) this.#write(eventLine(event, this.#plan.view, this.#columns()));
+    else await this.#writeState(from);
+    const queued = this.#queued ?? [];
+    this.#queued = undefined;
+    for (const events of queued) this.#writeEvents(events.filter((event) => event.rv > from.rv));
+  }
+
+  async #writeState(from: Extract<WatchPlan['from'], { kind: 'state' }>): Promise<void> {
+    const { view } = this.#plan;
+    // What was captured may still be on its way to the disk.
+    await this.#store.durable(from.rv);
+    for (let start = 0; start < from.entries.length && !this.#closed; start += INITIAL_OBJECTS_PER_TURN) {
+      const part = from.entries.slice(start, start + INITIAL_OBJECTS_PER_TURN);
+      const lines = part.map((entry) => objectLine('ADDED', entry, view, this.#columns()));
+      const backlog = this.#sink.write(lines.join(''));
+      if (backlog > BACKLOG_LIMIT_BYTES / 2) await this.#drained();
+      else await nextTurn();
+    }
+    if (from.markEnd) this.#write(bookmarkLine(from.rv, view, true));
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const poll = (): void => {
+        if (this.#closed || this.#sink.write('') < BACKLOG_LIMIT_BYTES / 4) resolve();
+        else this.#clock.schedule(BACKLOG_POLL_MS, poll);
+      };
+      poll();
+    });
+  }
+
+  #onEvents(events: readonly StoreEvent[]): void {
+    if (this.#queued !== undefined) this.#queued.push(events);
+    else this.#writeEvents(events);
+  }
+
+  #writeEvents(events: readonly StoreEvent[]): void {
+    const { view } = this.#plan;
+    if (view.form.as === 'table' && !this.#columnsSent)
+      this.#write(events.map((event) => this.#firstLines(event)).join(''));
+    else this.#write(batchLines(events, view));
+  }
+
+  #firstLines(event: StoreEvent): string {
+    const line = eventLine(event, this.#plan.view, !this.#columnsSent);
+    if (line !== '') this.#columnsSent = true;
+    return line;
+  }
+
+  /** Only the first row of a Table stream says what its columns are. */
+  #columns(): boolean {
+    const first = !this.#columnsSent;
+    this.#columnsSent = true;
+    return first;
+  }
+
+  #write(text: string): void {
+    if (text === '' || this.#closed) return;
+    if (this.#sink.write(text) <= BACKLOG_LIMIT_BYTES) return;
+    this.#close();
+    this.#sink.destroy();
+  }
+
+  #scheduleBookmark(): void {
+    const cancel = this.#clock.schedule(BOOKMARK_PERIOD_MS, () => {
+      this.#cleanups.splice(this.#cleanups.indexOf(cancel), 1);
+      if (this.#queued === undefined)
+        this.#write(bookmarkLine(this.#store.durableRv, this.#plan.view, false));
+      if (!this.#closed) this.#scheduleBookmark();
+    });
+    this.#cleanups.push(cancel);
+  }
+
+  #end(): void {
+    if (this.#plan.bookmarks && this.#queued === undefined)
+      this.#write(bookmarkLine(this.#store.durableRv, this.#plan.view, false));
+    this.#close();
+    this.#sink.end();
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+  }
+}

@@ -1,0 +1,165 @@
+import type { LooseJson } from '../hub/loose-json.ts';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HubProcess } from './hub-process.ts';
+import { startHubProcess } from './hub-process.ts';
+
+let dataDir: string;
+let hub: HubProcess | undefined;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'berth-crash-'));
+});
+afterEach(async () => {
+  await hub?.end('SIGKILL');
+  hub = undefined;
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const PATH = '/api/v1/namespaces/default/configmaps';
+const configMap = (name: string, data: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+});
+
+interface Acknowledged {
+  /** Name -> the data that was acknowledged last; undefined when its deletion was. */
+  readonly objects: Map<string, string | undefined>;
+  /** Names whose last write was never answered: either state is right. */
+  readonly unsure: Set<string>;
+  maxRv: number;
+}
+
+/** Creates, changes and deletes until the hub dies; remembers only what was answered. */
+async function writer(
+  id: string,
+  target: HubProcess,
+  seen: Acknowledged,
+  alive: () => boolean,
+): Promise<void> {
+  for (let step = 0; alive(); step += 1) {
+    const name = `w${id}-${String(step % 40)}`;
+    const value = `${id}-${String(step)}`;
+    const present = seen.objects.get(name) !== undefined;
+    const remove = present && step % 7 === 0;
+    seen.unsure.add(name);
+    try {
+      const reply = remove
+        ? await target.call('DELETE', `${PATH}/${name}`)
+        : present
+          ? await target.call('PATCH', `${PATH}/${name}`, { data: { value } }, 'application/merge-patch+json')
+          : await target.call('POST', PATH, configMap(name, { value }));
+      if (reply.status >= 300) throw new Error(`${String(reply.status)} ${JSON.stringify(reply.body)}`);
+      seen.objects.set(name, remove ? undefined : value);
+      seen.unsure.delete(name);
+      seen.maxRv = Math.max(seen.maxRv, Number(reply.body.metadata.resourceVersion ?? 0));
+    } catch (error) {
+      if (alive()) throw error;
+      return;
+    }
+  }
+}
+
+async function verify(target: HubProcess, seen: Acknowledged): Promise<number> {
+  const list = await target.call('GET', PATH);
+  expect(Number(list.body.metadata.resourceVersion)).toBeGreaterThanOrEqual(seen.maxRv);
+  const found = new Map<string, string>(
+    list.body.items
+      .filter((item: LooseJson) => item.metadata.name.startsWith('w'))
+      .map((item: LooseJson) => [item.metadata.name, item.data.value]),
+  );
+  for (const [name, value] of seen.objects)
+    if (!seen.unsure.has(name)) expect([name, found.get(name)]).toEqual([name, value]);
+  // The next round starts from what is there.
+  for (const name of seen.unsure) seen.objects.set(name, found.get(name));
+  seen.unsure.clear();
+  return seen.objects.size;
+}
+
+describe('a hub that is killed', () => {
+  it('keeps everything it acknowledged, over several kills under load, and never goes back', {
+    timeout: 120_000,
+  }, async () => {
+    const seen: Acknowledged = { objects: new Map(), unsure: new Set(), maxRv: 0 };
+    for (let round = 0; round < 4; round += 1) {
+      const running = await startHubProcess(dataDir);
+      hub = running;
+      await verify(running, seen);
+      let alive = true;
+      const writers = Array.from({ length: 16 }, (_, id) => writer(String(id), running, seen, () => alive));
+      await new Promise((resolve) => setTimeout(resolve, 700 + round * 150));
+      alive = false;
+      await running.end('SIGKILL');
+      await Promise.all(writers);
+    }
+    hub = await startHubProcess(dataDir);
+    expect(await verify(hub, seen)).toBeGreaterThan(100);
+    expect(seen.maxRv).toBeGreaterThan(500);
+  });
+
+  it('finishes a namespace deletion that a kill interrupted', { timeout: 60_000 }, async () => {
+    hub = await startHubProcess(dataDir);
+    await hub.call('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'doomed' },
+    });
+    const first = hub;
+    const many = Array.from({ length: 300 }, (_, index) =>
+      first.call('POST', '/api/v1/namespaces/doomed/configmaps', configMap(`c${String(index)}`, {})),
+    );
+    await Promise.all(many);
+    await hub.call('DELETE', '/api/v1/namespaces/doomed');
+    await hub.end('SIGKILL');
+    hub = await startHubProcess(dataDir);
+    const deadline = Date.now() + 20_000;
+    let status = 200;
+    while (status !== 404 && Date.now() < deadline) {
+      status = (await hub.call('GET', '/api/v1/namespaces/doomed')).status;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(status).toBe(404);
+    expect((await hub.call('GET', '/api/v1/namespaces/doomed/configmaps')).body.items).toEqual([]);
+  });
+});
+
+describe('a data directory', () => {
+  it('is refused to a second hub, which leaves it alone', async () => {
+    hub = await startHubProcess(dataDir);
+    await expect(startHubProcess(dataDir)).rejects.toThrow(/is in use: process \d+ owns it/);
+    expect((await hub.call('GET', '/api/v1/namespaces/default')).status).toBe(200);
+  });
+
+  it('is given back on SIGTERM', async () => {
+    hub = await startHubProcess(dataDir);
+    expect(await hub.end('SIGTERM')).toBe(0);
+    expect(readdirSync(dataDir)).not.toContain('lock');
+  });
+
+  it('on a full disk: the hub stops, and what it acknowledged is there afterwards', {
+    timeout: 60_000,
+  }, async () => {
+    // A limit on the size of files stands in for a full disk: writes fail half-way in the same manner.
+    const limited = await startHubProcess(dataDir, ['--audit', 'off'], 'ulimit -f 256');
+    hub = limited;
+    const acknowledged: string[] = [];
+    const filler = 'x'.repeat(2000);
+    for (let index = 0; index < 1000; index += 1) {
+      const name = `w-full-${String(index)}`;
+      const reply = await limited.call('POST', PATH, configMap(name, { filler })).catch(() => undefined);
+      if (reply === undefined) break;
+      expect(reply.status).toBe(201);
+      acknowledged.push(name);
+    }
+    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(acknowledged.length).toBeLessThan(1000);
+    expect(await limited.end('SIGTERM')).toBe(1);
+    expect(limited.stderr()).toContain('the log could not be written');
+    hub = await startHubProcess(dataDir);
+    const items = (await hub.call('GET', PATH)).body.items.map((item: LooseJson) => item.metadata.name);
+    expect(items).toEqual(expect.arrayContaining(acknowledged));
+  });
+});
