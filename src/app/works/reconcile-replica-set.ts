@@ -90,7 +90,7 @@ export class ReplicaSetReconciler {
     template: ManifestWorkReplicaSet['spec']['manifestWorkTemplate'],
     control: RolloutControl,
   ): ReplicaSetPlan {
-    const { inventory, clock, rules } = this.#options;
+    const { inventory, clock } = this.#options;
     const namespace = replicaSet.metadata.namespace ?? '';
     const names = replicaSet.spec.placementRefs.map(({ name }) => name);
     const nowMs = clock.now();
@@ -107,7 +107,7 @@ export class ReplicaSetReconciler {
       specsFor: clusterSpecs(replicaSet, template, (name) => inventory.cluster(name)),
       nowMs,
       now: formatRfc3339(instantFromEpochMs(nowMs)),
-      rules,
+      rules: control.rules ?? this.#options.rules,
       paused: control.paused,
     });
   }

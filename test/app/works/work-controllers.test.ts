@@ -80,6 +80,29 @@ describe('work controllers', () => {
     expect(await fleet.contents()).toEqual({ c1: '3', c2: '3' });
   });
 
+  it('says when an annotation of ours means nothing', async () => {
+    fleet = await new Fleet().start();
+    await fleet.place('all', ['c1']);
+    await fleet.replicaSet('1', { annotations: { 'berth.dev/rollout': 'paused' } });
+    await fleet.settle();
+    const live = await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, { namespace: 'team', name: 'web' });
+    expect(JSON.stringify(live?.['status'])).toContain(
+      'annotation berth.dev/rollout is \\"paused\\", expected one of pause',
+    );
+  });
+
+  it('answers as upstream does when the replica set asks for it', async () => {
+    fleet = await new Fleet().start();
+    const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1 } };
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.replicaSet('1', { strategy, annotations: { 'berth.dev/rollout-rules': 'upstream' } });
+    await fleet.settle();
+    await fleet.report(['c1'], GOOD);
+    expect(await fleet.contents()).toEqual({ c1: '1' });
+    await fleet.report(['c1'], { ...GOOD, Progressing: 'False' });
+    expect(await fleet.contents()).toEqual({ c1: '1', c2: '1' });
+  });
+
   it('deletes the works with the replica set, also one that the watch has not shown yet', async () => {
     fleet = await new Fleet().start();
     await fleet.place('all', ['c1', 'c2']);

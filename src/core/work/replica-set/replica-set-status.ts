@@ -8,6 +8,7 @@ import type { Condition } from '../../model/object-meta.ts';
 import { findCondition, setCondition } from '../condition-list.ts';
 import type { PlacementOutcome, ReplicaSetPlan } from './plan-replica-set.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
+import { controlProblems } from './rollout-control.ts';
 
 /** Why nothing new starts, or why it is not the current template that is rolled out. */
 export type RolloutHold = 'none' | 'paused' | 'aborted' | 'rolled-back';
@@ -23,7 +24,7 @@ export function replicaSetStatus(
   const summary = summaries.reduce(addSummaries, EMPTY);
   const conditions = [
     verified(plan.placements),
-    rolledOut(plan.placements, hold),
+    rolledOut(plan.placements, hold, controlProblems(replicaSet)),
     applied(plan.placements, summary),
   ].reduce((list, condition) => setCondition(list, condition, now), replicaSet.status?.conditions ?? []);
   return {
@@ -104,7 +105,11 @@ function verified(placements: readonly PlacementOutcome[]): Condition {
 }
 
 /** True when every selected cluster has the content and has had it for long enough, and nothing waits to be removed. */
-function rolledOut(placements: readonly PlacementOutcome[], hold: RolloutHold): Condition {
+function rolledOut(
+  placements: readonly PlacementOutcome[],
+  hold: RolloutHold,
+  problems: readonly string[],
+): Condition {
   const selected = sum(placements, ({ selected: n }) => n);
   const succeeded = sum(placements, ({ succeeded: n }) => n);
   const settled = placements.every(({ state }) => state === 'planned');
@@ -121,6 +126,7 @@ function rolledOut(placements: readonly PlacementOutcome[], hold: RolloutHold): 
   if (placements.some(({ maxFailureBreach }) => maxFailureBreach))
     parts.push('stopped: more failures than maxFailures allows');
   if (hold !== 'none') parts.push(HOLD_TEXTS[hold]);
+  parts.push(...problems);
   return {
     type: 'PlacementRolledOut',
     status: complete ? 'True' : 'False',

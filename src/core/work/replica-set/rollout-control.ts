@@ -1,5 +1,6 @@
 import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
 import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import { hashText } from './replica-set-names.ts';
 import { canonicalWorkSpec } from './same-work-spec.ts';
 
@@ -10,6 +11,8 @@ export const ROLLOUT_ANNOTATION = 'berth.dev/rollout';
  * when more clusters fail than maxFailures allows.
  */
 export const ROLLBACK_ANNOTATION = 'berth.dev/rollback';
+/** `upstream` or `berth`: which rules decide (see RolloutRules); absent: what the controller was started with. */
+export const RULES_ANNOTATION = 'berth.dev/rollout-rules';
 /** Written by Berth: hash of the template that failed. As long as the template has it, the last good one counts. */
 export const ROLLED_BACK_ANNOTATION = 'berth.dev/rolled-back-template';
 /** Written by Berth: hash of the last template that every cluster succeeded with. */
@@ -22,12 +25,14 @@ export interface RolloutControl {
   /** The current template has been given up. */
   readonly rolledBack: boolean;
   readonly templateHash: string;
+  readonly rules: RolloutRules | undefined;
 }
 
 /** What annotations of a replica set ask for. Unknown values count as not set; `controlProblems` names them. */
 export function readRolloutControl(replicaSet: ManifestWorkReplicaSet): RolloutControl {
   const annotations = replicaSet.metadata.annotations ?? {};
   const rollback = annotations[ROLLBACK_ANNOTATION];
+  const rules = annotations[RULES_ANNOTATION];
   const templateHash = hashText(canonicalWorkSpec(replicaSet.spec.manifestWorkTemplate));
   return {
     paused: annotations[ROLLOUT_ANNOTATION] === 'pause',
@@ -35,6 +40,7 @@ export function readRolloutControl(replicaSet: ManifestWorkReplicaSet): RolloutC
     rollback: rollback === 'manual' || rollback === 'automatic' ? rollback : 'off',
     rolledBack: annotations[ROLLED_BACK_ANNOTATION] === templateHash,
     templateHash,
+    rules: rules === 'upstream' || rules === 'berth' ? rules : undefined,
   };
 }
 
@@ -49,6 +55,7 @@ export function controlProblems(replicaSet: ManifestWorkReplicaSet): readonly st
   return [
     ...check(ROLLOUT_ANNOTATION, ['pause', 'abort', '']),
     ...check(ROLLBACK_ANNOTATION, ['manual', 'automatic', 'off']),
+    ...check(RULES_ANNOTATION, ['berth', 'upstream']),
   ];
 }
 
