@@ -1,4 +1,4 @@
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from './agent-options.ts';
@@ -6,10 +6,7 @@ import type { ImpersonatedUser } from './agent-options.ts';
 /** Clients kept open; executors are few, and each has its own connections. */
 const MAX_CLIENTS = 20;
 
-/**
- * The managed cluster as somebody else. Groups are not sent: the API server gives a service account its own groups when only
- * the user is impersonated.
- */
+/** The managed cluster as somebody else. */
 export class ImpersonatingClients {
   readonly #config: KubeConfig;
   readonly #clock: Clock;
@@ -20,14 +17,15 @@ export class ImpersonatingClients {
     this.#clock = clock;
   }
 
-  as({ name }: ImpersonatedUser): KubeApi {
+  as({ name, groups }: ImpersonatedUser): KubeApi {
     let client = this.#clients.get(name);
     if (client === undefined) {
       if (this.#clients.size >= MAX_CLIENTS) this.#closeOldest();
       client = new HttpKubeApi({
-        config: impersonating(this.#config, name),
+        config: this.#config,
         clock: this.#clock,
         maxSockets: 2,
+        impersonate: { user: name, groups },
       });
     }
     // Used last, closed last.
@@ -47,15 +45,4 @@ export class ImpersonatingClients {
     oldest[1].close();
     this.#clients.delete(oldest[0]);
   }
-}
-
-function impersonating(config: KubeConfig, user: string): KubeConfig {
-  const as = new KubeConfig();
-  as.loadFromOptions({
-    clusters: config.clusters,
-    users: config.users.map((entry) => ({ ...entry, impersonateUser: user })),
-    contexts: config.contexts,
-    currentContext: config.currentContext,
-  });
-  return as;
 }

@@ -136,13 +136,22 @@ function compareObject(
   const mine = got['metadata'] as Json;
   const theirs = want['metadata'] as Json;
   for (const field of ['labels', 'annotations', 'finalizers', 'deleting'])
-    equal(`${place} ${field}`, mine[field], theirs[field], note);
+    equal(`${place} ${field}`, withoutServers(mine[field]), withoutServers(theirs[field]), note);
   const owners = (metadata: Json): unknown =>
     ((metadata['ownerReferences'] ?? []) as { kind: string; name: string }[])
       .map(({ kind, name }) => `${kind} ${name}`)
       .sort();
   equal(`${place} owners`, owners(mine), owners(theirs), note);
   compareGiven(place, [got, want], shape, note);
+}
+
+/** Labels and annotations that only a full Kubernetes server sets: on Jobs and DaemonSets. */
+const SERVERS =
+  /^(batch\.kubernetes\.io\/)?(controller-uid|job-name)$|^deprecated\.daemonset\.template\.generation$/;
+
+function withoutServers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !SERVERS.test(key)));
 }
 
 /** Only what some manifest or step gave: the rest is the API server's. */

@@ -18,7 +18,7 @@ export class Observer {
   readonly #hash: string;
   readonly #history: RecordedHistory;
   readonly #uids = new Map<string, string>();
-  readonly #times = new Map<string, string>();
+  #times: ReadonlyMap<string, string> = new Map();
   readonly #hashes = new Map<string, string>();
   #newTimes = new Map<string, string>();
   #newUids = new Map<string, string>();
@@ -31,7 +31,7 @@ export class Observer {
 
   /** @param like the recorded observation: says what is to be looked at */
   async look(like: Observed): Promise<Observed> {
-    this.#newTimes = new Map(this.#times);
+    this.#newTimes = new Map();
     this.#newUids = new Map(this.#uids);
     const { name } = this.#history;
     const applied: ObservedObject[] = [];
@@ -50,7 +50,7 @@ export class Observer {
 
   /** What was seen last is what "moved" and "recreated" are measured from. */
   commit(): void {
-    for (const [key, time] of this.#newTimes) this.#times.set(key, time);
+    this.#times = this.#newTimes;
     for (const [key, uid] of this.#newUids) this.#uids.set(key, uid);
   }
 

@@ -147,8 +147,14 @@ function webhooks(live: Content, manifest: Content): ContentPlan {
   return { content: { ...live, webhooks: wanted } };
 }
 
-function storageClass(_live: Content, manifest: Content): ContentPlan {
-  return { content: manifest, recreateWhenInvalid: true };
+/** Fields that no API server changes. */
+const FIXED_STORAGE_FIELDS = ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'];
+
+function storageClass(live: Content, manifest: Content): ContentPlan {
+  const other = FIXED_STORAGE_FIELDS.some(
+    (field) => manifest[field] !== undefined && !jsonEqual(manifest[field], live[field]),
+  );
+  return { content: manifest, recreate: other, recreateWhenInvalid: true };
 }
 
 function recreatedSpec(live: Content, manifest: Content): ContentPlan {
