@@ -17,7 +17,7 @@ export function givenShapes(history: RecordedHistory, upTo: number): ReadonlyMap
 
 function givenBy(step: Step, path: string): readonly unknown[] {
   // The recording leaves out what is in a definition.
-  if (path.includes('/customresourcedefinitions/')) return [];
+  if (path.includes('/customresourcedefinitions/')) return [{}];
   const manifests = (
     (step.work?.spec['workload'] as { manifests?: readonly Json[] } | undefined)?.manifests ?? []
   ).filter((manifest) => isAt(manifest, path));
