@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { createPrivateKey } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { InputError } from '../../core/errors.ts';
+import { scmRequest } from './scm-request.ts';
+
+export interface GitHubAppOptions {
+  readonly appId: string;
+  readonly installationId: string;
+  /** PEM file of the app's private key. */
+  readonly privateKeyFile: string;
+  /** `https://api.github.com`, or `https://HOST/api/v3` of a server of one's own. */
+  readonly apiUrl?: string | undefined;
+  readonly nowMs: () => number;
+}
+
+/** Ask for the next token this long before the present one ends. */
+const RENEW_BEFORE_MS = 5 * 60_000;
+
+/** Installation tokens of a GitHub App, each for an hour: for Git over https and for commit statuses. */
+export class GitHubApp {
+  readonly #options: GitHubAppOptions;
+  #token: { readonly value: string; readonly expiresAtMs: number } | undefined;
+
+  constructor(options: GitHubAppOptions) {
+    this.#options = options;
+  }
+
+  /** A token that is good for at least five minutes. */
+  async token(): Promise<string> {
+    const { nowMs } = this.#options;
+    if (this.#token === undefined || this.#token.expiresAtMs - nowMs() < RENEW_BEFORE_MS)
+      this.#token = await this.#request();
+    return this.#token.value;
+  }
+
+  /** For the `provider` kind of Git credentials. */
+  async credentials(): Promise<{ readonly username: string; readonly password: string }> {
+    return { username: 'x-access-token', password: await this.token() };
+  }
+
+  async #request() {
+    const { apiUrl = 'https://api.github.com', installationId } = this.#options;
+    const subject = `GitHub App installation ${installationId}`;
+    const answered = await scmRequest({
+      url: `${apiUrl}/app/installations/${encodeURIComponent(installationId)}/access_tokens`,
+      method: 'POST',
+      headers: { authorization: `Bearer ${await this.#jwt()}`, accept: 'application/vnd.github+json' },
+      subject,
+    });
+    const { token, expires_at: expiresAt } = answered as { token?: unknown; expires_at?: unknown };
+    const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : Number.NaN;
+    if (typeof token !== 'string' || Number.isNaN(expiresAtMs))
+      throw new InputError('the answer holds no token', { code: 'scm.answer', subject });
+    return { value: token, expiresAtMs };
+  }
+
+  async #jwt(): Promise<string> {
+    const { appId, privateKeyFile, nowMs } = this.#options;
+    const seconds = Math.floor(nowMs() / 1000);
+    const pem = await readFile(privateKeyFile, 'utf8').catch((cause: unknown) => {
+      throw new InputError('cannot be read', {
+        code: 'git.credentials',
+        subject: `Private key ${privateKeyFile}`,
+        cause,
+      });
+    });
+    // A minute back: GitHub refuses tokens from the future, and clocks differ.
+    return new SignJWT({})
+      .setProtectedHeader({ alg: 'RS256' })
+      .setIssuer(appId)
+      .setIssuedAt(seconds - 60)
+      .setExpirationTime(seconds + 540)
+      .sign(createPrivateKey(pem));
+  }
+}

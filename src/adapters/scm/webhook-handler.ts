@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseWebhook } from './parse-webhook.ts';
+import { verifyWebhook } from './verify-webhook.ts';
+import type { WebhookSecrets } from './verify-webhook.ts';
+import { headerOf, WEBHOOK_PROVIDERS } from './webhook-event.ts';
+import type { WebhookEvent, WebhookHeaders, WebhookProvider } from './webhook-event.ts';
+
+export interface WebhookHandlerOptions {
+  /** Only providers that stand here are answered at all. */
+  readonly providers: Readonly<Partial<Record<WebhookProvider, WebhookSecrets>>>;
+  readonly nowMs: () => number;
+  /** Called once per delivery; must return at once (enqueue a key). */
+  readonly onEvent: (event: WebhookEvent, provider: WebhookProvider) => void;
+  readonly maxBodyBytes?: number | undefined;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 5 * 1024 * 1024;
+const REMEMBERED_DELIVERIES = 1_000;
+const DELIVERY_HEADERS = [
+  'x-github-delivery',
+  'x-gitea-delivery',
+  'x-gitlab-event-uuid',
+  'x-request-uuid',
+  'webhook-id',
+];
+
+/**
+ * Answers `POST …/<provider>` (github, gitlab, gitea, bitbucket, azure-devops, generic) on node:http or under express. The
+ * body is limited while it arrives, verified as bytes, and only then parsed. Deliveries that are repeated count once.
+ */
+export function webhookHandler(
+  options: WebhookHandlerOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const seen = new Set<string>();
+  return async (request, response) => {
+    const provider = providerOf(request.url ?? '');
+    const config = provider === undefined ? undefined : options.providers[provider];
+    if (provider === undefined || config === undefined) return answer(response, 404, 'no such webhook');
+    if (request.method !== 'POST') return answer(response, 405, 'expected POST');
+    const body = await readBody(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+    if (body === undefined) return answer(response, 413, 'body too large');
+    const headers = request.headers as WebhookHeaders;
+    if (!verifyWebhook(provider, { headers, body, nowMs: options.nowMs() }, config))
+      return answer(response, 401, 'signature missing or wrong');
+    const event = parseWebhook(provider, headers, body);
+    if (event === undefined) return answer(response, 400, `not a webhook of ${provider}`);
+    if (isRepeated(seen, provider, headers)) return answer(response, 200, 'already received');
+    if (event.kind !== 'other') options.onEvent(event, provider);
+    answer(response, 202, 'received');
+  };
+}
+
+function providerOf(url: string): WebhookProvider | undefined {
+  const last = url
+    .split('?', 1)[0]
+    ?.split('/')
+    .filter((part) => part !== '')
+    .at(-1);
+  return WEBHOOK_PROVIDERS.find((provider) => provider === last);
+}
+
+function isRepeated(seen: Set<string>, provider: WebhookProvider, headers: WebhookHeaders): boolean {
+  const id = DELIVERY_HEADERS.map((name) => headerOf(headers, name)).find((value) => value !== undefined);
+  if (id === undefined) return false;
+  const key = `${provider} ${id}`;
+  if (seen.has(key)) return true;
+  seen.add(key);
+  const [oldest] = seen;
+  if (seen.size > REMEMBERED_DELIVERIES && oldest !== undefined) seen.delete(oldest);
+  return false;
+}
+
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > maxBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function answer(response: ServerResponse, status: number, message: string): void {
+  // What is left of a refused body is not read: the connection ends with the answer.
+  if (status === 413) response.setHeader('connection', 'close');
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(`${JSON.stringify({ message })}\n`);
+}

@@ -1,0 +1,159 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { importSPKI, jwtVerify } from 'jose';
+import { afterEach, describe, expect, it } from 'vitest';
+import { postCommitStatus } from '../../../src/adapters/scm/commit-status.ts';
+import type { CommitStatusTarget } from '../../../src/adapters/scm/commit-status.ts';
+import { GitHubApp } from '../../../src/adapters/scm/github-app.ts';
+import { tempDir } from '../git/git-fixture.ts';
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+
+let server: http.Server | undefined;
+afterEach(
+  () => new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve()))),
+);
+
+/** A forge that records what it is asked and answers as told. */
+async function forge(
+  answer: (count: number) => { status: number; body?: unknown; headers?: Record<string, string> },
+) {
+  const seen: Seen[] = [];
+  server = http.createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      seen.push({
+        method: request.method,
+        url: request.url,
+        authorization: request.headers.authorization,
+        body: text === '' ? undefined : JSON.parse(text),
+      });
+      const { status, body, headers } = answer(seen.length);
+      response.writeHead(status, headers).end(body === undefined ? '' : JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return { apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+const STATUS = {
+  commit: 'a'.repeat(40),
+  state: 'failure' as const,
+  description: 'x'.repeat(200),
+  context: 'berth/fleet',
+  targetUrl: 'https://berth.example/1',
+};
+
+describe('commit statuses', () => {
+  it.each<[CommitStatusTarget['provider'], string, string, object, string]>([
+    [
+      'github',
+      'team/fleet',
+      `/repos/team/fleet/statuses/${STATUS.commit}`,
+      { state: 'failure', context: 'berth/fleet', target_url: STATUS.targetUrl },
+      'Bearer t',
+    ],
+    [
+      'gitea',
+      'team/fleet',
+      `/repos/team/fleet/statuses/${STATUS.commit}`,
+      { state: 'failure', context: 'berth/fleet' },
+      'token t',
+    ],
+    [
+      'gitlab',
+      'group/sub/fleet',
+      `/projects/group%2Fsub%2Ffleet/statuses/${STATUS.commit}`,
+      { state: 'failed', name: 'berth/fleet' },
+      'Bearer t',
+    ],
+    [
+      'bitbucket',
+      'team/fleet',
+      `/repositories/team/fleet/commit/${STATUS.commit}/statuses/build`,
+      { state: 'FAILED', key: 'berth/fleet', url: STATUS.targetUrl },
+      'Bearer t',
+    ],
+    [
+      'azure-devops',
+      'o/p/r',
+      `/o/p/_apis/git/repositories/r/commits/${STATUS.commit}/statuses?api-version=7.1`,
+      { state: 'failed', context: { genre: 'berth', name: 'fleet' } },
+      `Basic ${Buffer.from(':t').toString('base64')}`,
+    ],
+  ])('%s', async (...[provider, repository, url, body, authorization]) => {
+    const { apiUrl, seen } = await forge(() => ({ status: 201, body: {} }));
+    await postCommitStatus({ provider, apiUrl, repository, token: async () => 't' }, STATUS);
+    expect(seen).toMatchObject([{ method: 'POST', url, authorization, body }]);
+    expect((seen[0]?.body as { description: string }).description).toHaveLength(140);
+  });
+
+  it.each([
+    [503, 'TransientError', 'scm.unavailable'],
+    [429, 'TransientError', 'scm.unavailable'],
+    [401, 'InputError', 'scm.auth'],
+    [422, 'InputError', 'scm.refused'],
+  ])('an answer of %i is a %s', async (status, name, code) => {
+    const { apiUrl } = await forge(() => ({ status, headers: { 'retry-after': '7' } }));
+    const posting = postCommitStatus(
+      { provider: 'github', apiUrl, repository: 'a/b', token: async () => 't' },
+      STATUS,
+    );
+    await expect(posting).rejects.toMatchObject({
+      name,
+      code,
+      ...(name === 'TransientError' ? { retryAfterMs: 7000 } : {}),
+    });
+  });
+
+  it('a forge that is gone is a TransientError', async () => {
+    const posting = postCommitStatus(
+      { provider: 'github', apiUrl: 'http://127.0.0.1:1', repository: 'a/b', token: async () => 't' },
+      STATUS,
+    );
+    await expect(posting).rejects.toMatchObject({ name: 'TransientError', code: 'scm.network' });
+  });
+});
+
+describe('a GitHub App', () => {
+  it('signs in, keeps its token, and renews it in time', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const privateKeyFile = path.join(tempDir(), 'app.pem');
+    writeFileSync(privateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    let nowMs = Date.parse('2026-03-01T12:00:00Z');
+    const { apiUrl, seen } = await forge((count) => ({
+      status: 201,
+      body: { token: `t${count}`, expires_at: new Date(nowMs + 3_600_000).toISOString() },
+    }));
+    const app = new GitHubApp({
+      appId: '42',
+      installationId: '7',
+      privateKeyFile,
+      apiUrl,
+      nowMs: () => nowMs,
+    });
+    expect(await app.credentials()).toEqual({ username: 'x-access-token', password: 't1' });
+    expect(await app.token()).toBe('t1');
+    nowMs += 3_400_000;
+    expect(await app.token()).toBe('t2');
+    expect(seen).toHaveLength(2);
+    expect(seen[0]).toMatchObject({ method: 'POST', url: '/app/installations/7/access_tokens' });
+    const jwt = (seen[0]?.authorization ?? '').replace('Bearer ', '');
+    const key = await importSPKI(publicKey.export({ type: 'spki', format: 'pem' }) as string, 'RS256');
+    const { payload } = await jwtVerify(jwt, key, {
+      issuer: '42',
+      currentDate: new Date('2026-03-01T12:00:00Z'),
+    });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBeLessThanOrEqual(600);
+  });
+});
