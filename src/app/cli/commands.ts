@@ -4,6 +4,8 @@ import { describeWorkCommand } from './commands/describe-work.ts';
 import { getWorksCommand } from './commands/get-works.ts';
 import { hubCommand } from './commands/hub.ts';
 import { validateCommand } from './commands/validate.ts';
+import { explainCommand } from './commands/explain.ts';
+import { testCommand } from './commands/test.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './cli-command.ts';
 
@@ -15,6 +17,8 @@ export const COMMANDS: readonly CliCommand[] = [
   describeWorkCommand,
   getWorksCommand,
   hubCommand,
+  explainCommand,
+  testCommand,
   validateCommand,
   versionCommand,
 ];

@@ -11,6 +11,11 @@ export type GivenResult =
 
 /** The changes that a step stands for in this world. A step about clusters that do not exist is an error of the test. */
 export function givenChanges(step: GivenStep, world: World, placement: PlacementRef): GivenResult {
+  const said = Object.entries(step).filter(([, value]) => value !== undefined);
+  if (said.length > 1) {
+    const fields = said.map(([field]) => field).join(', ');
+    return { ok: false, error: `a step has exactly one field, got ${fields}` };
+  }
   if (step.numberOfClusters !== undefined)
     return one({ kind: 'set-number-of-clusters', placement, numberOfClusters: step.numberOfClusters });
   if (step.bindClusterSet !== undefined) return bind(step.bindClusterSet, world, placement);

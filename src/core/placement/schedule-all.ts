@@ -31,7 +31,7 @@ export function scheduleAll(world: World): readonly ScheduleResult[] {
   );
 }
 
-function toScheduleResult(result: CaseResult, placement: ScheduleResult['placement']): ScheduleResult {
+export function toScheduleResult(result: CaseResult, placement: ScheduleResult['placement']): ScheduleResult {
   const pages = new Map(result.placementDecisions.map((page) => [page.name, page.decisions]));
   const requeue = result.requeueAt === null ? undefined : parseRfc3339(result.requeueAt);
   const satisfied = result.conditions.some(

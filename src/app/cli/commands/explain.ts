@@ -1,0 +1,82 @@
+import { Option } from 'commander';
+import { InputError } from '../../../core/errors.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+
+export interface ExplainOptions {
+  readonly cluster?: string;
+  readonly from: string;
+  readonly ref?: string;
+  readonly since?: string;
+  readonly case?: string;
+  readonly caseName?: string;
+  readonly now?: string;
+  readonly output: 'table' | 'json' | 'yaml';
+}
+
+export const explainCommand: CliCommand = {
+  register(program, run) {
+    program
+      .command('explain')
+      .description('say why a placement selects clusters or not, and what would change that')
+      .argument('<placement>', 'NAMESPACE/NAME')
+      .option('--cluster <name>', 'explain this cluster, selected or not')
+      .option('--from <path>', 'folder of manifests to decide from', '.')
+      .option('--ref <revision>', 'read this branch, tag or commit of the repository around --from')
+      .option('--since <revision>', 'also say what changed since this revision, and which object caused it')
+      .option('--case <file>', 'decide a recorded case (JSON Lines, as for `berth simulate`) instead')
+      .option('--case-name <name>', 'which case of the file; without it the first')
+      .option('--now <time>', 'the present, RFC 3339; without it the clock')
+      .addOption(
+        new Option('-o, --output <format>', 'output format')
+          .choices(['table', 'json', 'yaml'])
+          .default('table'),
+      )
+      .addHelpText('after', HELP)
+      .action(run((io, placement: string, options: ExplainOptions) => explain(io, placement, options)));
+  },
+};
+
+const HELP = `
+Exit codes: 0 explained, 1 error.
+
+Examples:
+  berth explain guestbook/frontend
+  berth explain guestbook/frontend --cluster cluster2
+  berth explain guestbook/frontend --from fleet --ref main --since main~1
+  berth explain team/web --case cases.jsonl --case-name lose-eu -o json
+`;
+
+async function explain(io: CliIo, name: string, options: ExplainOptions): Promise<ExitCode> {
+  const [namespace = '', placement = '', ...more] = name.split('/');
+  if (namespace === '' || placement === '' || more.length > 0)
+    throw new InputError('expected NAMESPACE/NAME', {
+      code: 'explain.placement',
+      subject: JSON.stringify(name),
+    });
+  const { explainOffline } = await import('../../explain/explain-offline.ts');
+  const { countProblems, renderProblems } = await import('../problem-report.ts');
+  const { explanation, lines, problems } = await explainOffline({ namespace, name: placement }, options, {
+    cwd: io.cwd,
+    env: io.env,
+    signal: io.signal,
+  });
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) {
+    io.stderr.write(renderProblems(errors, false));
+    io.stderr.write(`${countProblems(errors)}: the objects concerned are left out of this explanation\n`);
+  }
+  io.stdout.write(await rendered(explanation, lines, options.output));
+  return 0;
+}
+
+async function rendered(
+  explanation: object,
+  lines: readonly string[],
+  output: ExplainOptions['output'],
+): Promise<string> {
+  if (output === 'table') return `${lines.join('\n')}\n`;
+  if (output === 'json') return `${JSON.stringify(explanation, null, 2)}\n`;
+  const { default: yaml } = await import('js-yaml');
+  return yaml.dump(explanation, { skipInvalid: true, lineWidth: -1, noRefs: true });
+}

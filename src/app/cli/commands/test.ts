@@ -1,0 +1,66 @@
+import path from 'node:path';
+import type { TestReport } from '../../placement-test/junit.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+
+interface TestOptions {
+  readonly junit?: string;
+  readonly now?: string;
+}
+
+export const testCommand: CliCommand = {
+  register(program, run) {
+    program
+      .command('test')
+      .description('run the placement tests (*.placement-test.yaml) of a repository')
+      .argument('[paths...]', 'folders to look into, or test files', ['.'])
+      .option('--junit <file>', 'also write the results as JUnit XML')
+      .option('--now <time>', 'the time at which tests play that do not say (RFC 3339)')
+      .addHelpText('after', HELP)
+      .action(run((io, paths: readonly string[], options: TestOptions) => test(io, paths, options)));
+  },
+};
+
+const HELP = `
+Exit codes: 0 every test passed, 1 a test failed, is broken, or there is none.
+
+Examples:
+  berth test
+  berth test teams/web --junit results.xml
+  berth test fleet/lose-eu.placement-test.yaml
+`;
+
+async function test(io: CliIo, paths: readonly string[], options: TestOptions): Promise<ExitCode> {
+  const { findTestFiles } = await import('../../placement-test/find-test-files.ts');
+  const { runTestFile } = await import('../../placement-test/run-test-file.ts');
+  const { TEST_ENGINE } = await import('../../placement-test/test-engine.ts');
+  const { countCases, renderCounts, renderReport } = await import('../../placement-test/render-report.ts');
+  const files = await findTestFiles(paths, io.cwd);
+  if (files.length === 0) {
+    io.stderr.write(`error: no *.placement-test.yaml below ${paths.join(', ')}\n`);
+    return 1;
+  }
+  const run = {
+    cwd: io.cwd,
+    now: options.now ?? new Date().toISOString(),
+    engine: TEST_ENGINE,
+    signal: io.signal,
+    clockMs: () => performance.now(),
+  };
+  const reports = [];
+  for (const file of files) {
+    const found = await runTestFile(file, run);
+    for (const report of found) io.stdout.write(renderReport(report, io.colour));
+    reports.push(...found);
+  }
+  const counts = countCases(reports);
+  io.stdout.write(renderCounts(counts));
+  if (options.junit !== undefined) await writeJunit(io, options.junit, reports);
+  return counts.failed + counts.broken === 0 ? 0 : 1;
+}
+
+async function writeJunit(io: CliIo, file: string, reports: readonly TestReport[]): Promise<void> {
+  const { writeFile } = await import('node:fs/promises');
+  const { renderJunit } = await import('../../placement-test/junit.ts');
+  await writeFile(path.resolve(io.cwd, file), renderJunit(reports));
+}

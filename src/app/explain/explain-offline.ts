@@ -1,0 +1,90 @@
+import { InputError } from '../../core/errors.ts';
+import { decisionChanges } from '../../core/explain/decision-changes.ts';
+import type { PlacementExplanation, PairExplanation } from '../../core/explain/explanation.ts';
+import { describePair } from '../../core/explain/describe-pair.ts';
+import { describePlacement } from '../../core/explain/describe-placement.ts';
+import { explainPair } from '../../core/explain/explain-pair.ts';
+import { explainPlacement } from '../../core/explain/explain-placement.ts';
+import { recordedClusters } from '../../core/explain/recorded-decisions.ts';
+import type { PlacementRef } from '../../core/explain/world-change.ts';
+import type { Problem } from '../../core/model/problem.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import { closestName } from '../../core/sources/closest-name.ts';
+import { decideOne, decidePlacement } from '../../core/explain/decide.ts';
+import type { OfflineSource, Surroundings } from './offline-world.ts';
+import { readOfflineWorld } from './offline-world.ts';
+
+export interface ExplainRequest {
+  readonly cluster?: string | undefined;
+  readonly from: string;
+  readonly ref?: string | undefined;
+  readonly since?: string | undefined;
+  readonly case?: string | undefined;
+  readonly caseName?: string | undefined;
+  readonly now?: string | undefined;
+}
+
+export interface OfflineExplanation {
+  readonly explanation: PlacementExplanation | PairExplanation;
+  /** The same as text. */
+  readonly lines: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+/** Decides from files, a commit or a recorded case, and explains one placement, or one pair when a cluster is named. */
+export async function explainOffline(
+  ref: PlacementRef,
+  request: ExplainRequest,
+  around: Surroundings,
+): Promise<OfflineExplanation> {
+  const source: OfflineSource = {
+    from: request.from,
+    ref: request.ref,
+    caseFile: request.case,
+    caseName: request.caseName,
+    now: request.now ?? new Date().toISOString(),
+  };
+  const { world: read, problems } = await readOfflineWorld(source, around);
+  const decision = decidePlacement(read, ref);
+  if (decision === undefined) throw unknownPlacement(read, ref);
+  const { world, decided } = decision;
+  if (request.cluster !== undefined) {
+    const explanation = explainPair({ world, decided, cluster: request.cluster, decide: decideOne });
+    return { explanation, lines: describePair(explanation), problems };
+  }
+  const before = await worldBefore(source, request, around);
+  const selectedBefore =
+    before === undefined
+      ? recordedClusters(world, ref)
+      : (decidePlacement(before, ref)?.decided.result.selected ?? []);
+  const known = before !== undefined || selectedBefore.length > 0;
+  const changes = known
+    ? decisionChanges({ world, decided, before: selectedBefore, worldBefore: before, decide: decideOne })
+    : undefined;
+  const explanation = explainPlacement(world, decided, changes);
+  return { explanation, lines: describePlacement(explanation), problems };
+}
+
+async function worldBefore(
+  source: OfflineSource,
+  { since }: ExplainRequest,
+  around: Surroundings,
+): Promise<World | undefined> {
+  if (since === undefined) return undefined;
+  if (source.caseFile !== undefined)
+    throw new InputError('a recorded case has no revisions', { code: 'explain.since', subject: '--since' });
+  return (await readOfflineWorld({ ...source, ref: since }, around)).world;
+}
+
+function unknownPlacement(world: World, { namespace, name }: PlacementRef): InputError {
+  const names = world.placements.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+  const near = closestName(`${namespace}/${name}`, names);
+  return new InputError('there is no such Placement', {
+    code: 'explain.placement',
+    subject: `Placement ${namespace}/${name}`,
+    hint:
+      near === undefined
+        ? `there are ${names.length}: ${names.slice(0, 5).join(', ')}`
+        : `did you mean ${near}?`,
+  });
+}

@@ -1,0 +1,17 @@
+import { decideOne, decidePlacement } from '../../core/explain/decide.ts';
+import { describePair } from '../../core/explain/describe-pair.ts';
+import { explainPair } from '../../core/explain/explain-pair.ts';
+import { scheduleAll } from '../../core/placement/schedule-all.ts';
+import type { TestEngine } from '../../core/placement-test/run-placement-test.ts';
+
+/** Placement tests run on the engine that decides for real, and fail in the words of `berth explain`. */
+export const TEST_ENGINE: TestEngine = {
+  schedule: scheduleAll,
+  explain: (world, placement, cluster) => {
+    const decision = decidePlacement(world, placement);
+    if (decision === undefined) return 'there is no such placement';
+    const pair = explainPair({ ...decision, cluster, decide: decideOne });
+    const [, first = 'no reason found'] = describePair({ ...pair, suggestions: [] });
+    return first.trim();
+  },
+};

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { applyWorldChanges } from '../../../src/core/explain/apply-world-change.ts';
+import { decideOne, decidePlacement } from '../../../src/core/explain/decide.ts';
+import { describePair } from '../../../src/core/explain/describe-pair.ts';
+import { describePlacement } from '../../../src/core/explain/describe-placement.ts';
+import { explainPair } from '../../../src/core/explain/explain-pair.ts';
+import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
+import type { PairExplanation } from '../../../src/core/explain/explanation.ts';
+import { recordedClusters } from '../../../src/core/explain/recorded-decisions.ts';
+import type { CaseResult } from '../../../src/core/placement/case-result.ts';
+import type { World } from '../../../src/core/snapshot/world.ts';
+
+interface RecordedCase {
+  readonly case: World & { readonly name: string };
+  readonly expected: readonly CaseResult[];
+}
+
+function read(file: string): readonly RecordedCase[] {
+  const bytes = readFileSync(new URL(`./${file}.jsonl.gz`, import.meta.url));
+  return gunzipSync(bytes)
+    .toString('utf8')
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const recorded = JSON.parse(line) as RecordedCase;
+      const empty = {
+        placements: [],
+        clusters: [],
+        clusterSets: [],
+        bindings: [],
+        decisions: [],
+        scores: [],
+      };
+      const present = Object.entries(recorded.case).filter(([, value]) => value !== null);
+      return {
+        ...recorded,
+        case: { ...empty, ...Object.fromEntries(present) } as unknown as RecordedCase['case'],
+      };
+    });
+}
+
+/** What the recorded answer says about one cluster, in the words of a verdict. */
+function recordedStage(answer: CaseResult, cluster: string): string {
+  if (!answer.scheduled) return 'skipped';
+  const passed = (name: string): boolean =>
+    (answer.filters ?? []).some(
+      (filter) => filter.name === name && filter.filteredClusters?.includes(cluster),
+    );
+  if (!answer.available?.includes(cluster)) return 'not-available';
+  if (answer.code === 'Misconfigured') return 'misconfigured';
+  if (!passed('Predicate')) return 'predicate';
+  if (!passed('Predicate,TaintToleration')) return 'tainted';
+  return answer.selected?.includes(cluster) ? 'selected' : 'outranked';
+}
+
+const NOT_AVAILABLE = ['not-in-eligible-set', 'cluster-being-deleted'];
+
+/** Suggestions cost a scheduling each: one in so many pairs is tried, chosen by its place in the file. */
+const TRY_EVERY = { worlds: 97, others: 5 };
+
+describe.each(['mixed', 'cel', 'tolerations', 'bad', 'worlds'])('%s', (file) => {
+  it('explains every cluster of every placement as recorded, and every suggestion tried selects it', () => {
+    let pairs = 0;
+    let suggestions = 0;
+    for (const { case: world, expected } of read(file)) {
+      world.placements.forEach((placement, index) => {
+        const ref = { namespace: placement.metadata.namespace ?? '', name: placement.metadata.name };
+        const decision = decidePlacement(world, ref);
+        const answer = expected[index];
+        if (decision === undefined || answer === undefined) throw new Error(`${world.name}: no decision`);
+        const whole = explainPlacement(decision.world, decision.decided);
+        const refused = whole.refusals.reduce((sum, { count }) => sum + count, 0);
+        expect(whole.counts.selected + refused, `${world.name} ${ref.name}`).toBe(world.clusters.length);
+        for (const line of describePlacement(whole))
+          expect(line).not.toMatch(/unknown|undefined|NaN|\[object/);
+        for (const { metadata } of world.clusters) {
+          const name = `${world.name} ${ref.namespace}/${ref.name} ${metadata.name}`;
+          const tried = pairs++ % (file === 'worlds' ? TRY_EVERY.worlds : TRY_EVERY.others) === 0;
+          const pair = explainPair({
+            ...decision,
+            cluster: metadata.name,
+            decide: tried ? decideOne : () => undefined,
+          });
+          const stage = recordedStage(answer, metadata.name);
+          if (stage === 'not-available') expect(NOT_AVAILABLE, name).toContain(pair.verdict.kind);
+          else expect(pair.verdict.kind, name).toBe(stage);
+          checkContent(pair, name);
+          if (tried) suggestions += checkSuggestions(pair, decision, name);
+        }
+      });
+    }
+    expect(pairs).toBeGreaterThan(100);
+    if (file !== 'bad') expect(suggestions).toBeGreaterThan(50);
+  });
+});
+
+/** A verdict must carry what it speaks of: the failing parts, the refusing taints, the scores. */
+function checkContent(pair: PairExplanation, name: string): void {
+  const { verdict } = pair;
+  const text = describePair(pair).join('\n');
+  expect(text, name).not.toMatch(/unknown|undefined|NaN|\[object/);
+  switch (verdict.kind) {
+    case 'predicate':
+      expect(verdict.predicates.length, name).toBeGreaterThan(0);
+      for (const { failures } of verdict.predicates) expect(failures.length, name).toBeGreaterThan(0);
+      break;
+    case 'tainted':
+      expect(verdict.taints.length, name).toBeGreaterThan(0);
+      break;
+    case 'selected':
+    case 'outranked':
+      expect(verdict.score.rank, name).toBeGreaterThan(0);
+      expect(
+        verdict.score.parts.reduce((sum, { points }) => sum + points, 0),
+        name,
+      ).toBe(verdict.score.total);
+      break;
+    case 'misconfigured':
+      expect(verdict.message, name).not.toBe('');
+      break;
+    default:
+      break;
+  }
+}
+
+/** Applies each suggestion to the whole world and decides again. */
+function checkSuggestions(
+  pair: PairExplanation,
+  { world, decided }: NonNullable<ReturnType<typeof decidePlacement>>,
+  name: string,
+): number {
+  const before =
+    pair.verdict.kind === 'skipped' ? recordedClusters(world, pair.placement) : decided.result.selected;
+  for (const { changes, evicts } of pair.suggestions) {
+    const after = decideOne(applyWorldChanges(world, changes))?.result.selected ?? [];
+    expect(after, `${name} ${JSON.stringify(changes)}`).toContain(pair.cluster);
+    expect(evicts, `${name} ${JSON.stringify(changes)}`).toEqual(
+      before.filter((cluster) => !after.includes(cluster)),
+    );
+  }
+  return pair.suggestions.length;
+}
