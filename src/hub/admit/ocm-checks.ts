@@ -1,2 +1,31 @@
-import type { AdmissionCheck } from '../write/write-request.ts';
-export const ocmChecks: readonly AdmissionCheck[] = [];
+import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
+import { reviewManagedCluster, stampTaints } from './ocm/managed-cluster-check.ts';
+import { reviewSetBinding } from './ocm/set-binding-check.ts';
+
+const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
+
+/** Whether a write is about the objects of a resource themselves: creations and updates, not status, not deletions. */
+export function isWriteOf(write: AdmissionWrite, group: string, plural: string): boolean {
+  const { definition } = write.ref;
+  return (
+    definition.group === group &&
+    definition.plural === plural &&
+    write.subresource === '' &&
+    write.operation !== 'DELETE'
+  );
+}
+
+const managedClusterCheck: AdmissionCheck = Object.assign(
+  (write: AdmissionWrite) =>
+    isWriteOf(write, CLUSTER_GROUP, 'managedclusters') ? reviewManagedCluster(write) : [],
+  {
+    mutate: (write: AdmissionWrite, now: string) =>
+      isWriteOf(write, CLUSTER_GROUP, 'managedclusters') ? stampTaints(write, now) : write.object,
+  },
+);
+
+const setBindingCheck: AdmissionCheck = (write) =>
+  isWriteOf(write, CLUSTER_GROUP, 'managedclustersetbindings') ? reviewSetBinding(write) : [];
+
+/** OCM's own rules about clusters and sets, which a real hub keeps in webhooks. For works see `manifestWorkCheck`. */
+export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck];

@@ -5,7 +5,7 @@ import { acceptIncoming, withoutEmpty } from './incoming.ts';
 import { birthMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
-import type { DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
+import type { AdmissionWrite, DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
 
 /** POST: a new object, complete except for its resourceVersion. Throws 400 and 422. */
 export function prepareCreate(request: WriteRequest, body: DecodedBody): PreparedWrite {
@@ -26,7 +26,8 @@ export function finishCreate(
   const { ref, now } = request;
   const strategy = strategyOf(ref);
   const born = birthMetadata(request, incoming);
-  const filled = strategy.fillIn?.(born, undefined, now) ?? born;
+  const mutated = mutatedBy(request, 'CREATE', born, undefined);
+  const filled = strategy.fillIn?.(mutated, undefined, now) ?? mutated;
   const tracked = track(filled);
   const stripped =
     ref.version.subresources.status && strategy.keepsStatus !== true ? withoutStatus(tracked) : tracked;
@@ -68,7 +69,29 @@ export function admitted(
   object: JsonObject,
   old: JsonObject | undefined,
 ): readonly string[] {
+  return request.admission.flatMap((check) => check(admissionWrite(request, operation, object, old)));
+}
+
+/** Lets in-process rules change the object. */
+export function mutatedBy(
+  request: WriteRequest,
+  operation: 'CREATE' | 'UPDATE',
+  object: JsonObject,
+  old: JsonObject | undefined,
+): JsonObject {
+  return request.admission.reduce(
+    (current, { mutate }) =>
+      mutate?.(admissionWrite(request, operation, current, old), request.now) ?? current,
+    object,
+  );
+}
+
+function admissionWrite(
+  request: WriteRequest,
+  operation: 'CREATE' | 'UPDATE',
+  object: JsonObject,
+  old: JsonObject | undefined,
+): AdmissionWrite {
   const { ref, subresource, user } = request;
-  const can = request.can.bind(request);
-  return request.admission.flatMap((check) => check({ operation, ref, subresource, object, old, user, can }));
+  return { operation, ref, subresource, object, old, user, can: request.can.bind(request) };
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, objectAt } from '../json/json-value.ts';
 import { acceptIncoming, withoutEmpty } from './incoming.ts';
 import { specChanged } from './generation.ts';
-import { admitted, ownership } from './prepare-create.ts';
+import { admitted, mutatedBy, ownership } from './prepare-create.ts';
 import { replaceScale } from './scale.ts';
 import {
   checkPreconditions,
@@ -51,7 +51,8 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   refuseNewFinalizers(request, steps.incoming, live);
   const strategy = strategyOf(ref);
   const kept = keepServerMetadata(steps.incoming, live);
-  const filled = strategy.fillIn?.(kept, live, now) ?? kept;
+  const mutated = mutatedBy(request, 'UPDATE', kept, live);
+  const filled = strategy.fillIn?.(mutated, live, now) ?? mutated;
   const limited = limitToEndpoint(request, steps.track(filled), live);
   const settled = strategy.onUpdate?.(limited, live, subresource) ?? limited;
   let object: JsonObject = { ...settled, metadata: withoutEmpty(objectAt(settled, 'metadata') ?? {}) };

@@ -69,5 +69,10 @@ export interface AdmissionWrite {
   can(question: AccessQuestion): boolean;
 }
 
-/** A rule of a kind that needs more than its schema. Refuses by throwing a StatusError; returns texts of warnings. */
-export type AdmissionCheck = (write: AdmissionWrite) => readonly string[];
+/** A rule of a kind that needs more than its schema. */
+export interface AdmissionCheck {
+  /** Refuses by throwing a StatusError; returns texts of warnings. */
+  (write: AdmissionWrite): readonly string[];
+  /** Changes the object before anything else looks at it. @param now RFC 3339 */
+  readonly mutate?: (write: AdmissionWrite, now: string) => JsonObject;
+}

@@ -65,12 +65,14 @@ function registerRun(hub: Command, run: RunAction): void {
         const listen = parseListen(flags.listen);
         const members = parseMembers(flags.members);
         const { startHub } = await import('../../../hub/start-hub.ts');
+        const { hubAdmission } = await import('../../hub-admission.ts');
         const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
         const log = createLogger({ level: parseLevel(flags.logLevel), stream: io.stderr });
         const running = await startHub({
           dataDir: flags.data,
           listen,
           members,
+          admission: hubAdmission(),
           audit: parseAudit(flags.audit),
           log,
         });

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestHub } from '../../hub/hub-harness.ts';
+import { startTestHub } from '../../hub/hub-harness.ts';
+import type { Recorded } from './recorded-answer.ts';
+import { normalized, readLines } from './recorded-answer.ts';
+
+const [first, ...recorded] = readLines('ssa-random.jsonl') as [{ setup: unknown[] }, ...Recorded[]];
+
+describe('random histories of server-side apply, recorded from an API server', () => {
+  let hub: TestHub;
+  beforeAll(async () => {
+    hub = await startTestHub();
+    for (const crd of first.setup) {
+      const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      expect((await hub.call('POST', path, { body: crd })).status).toBe(201);
+    }
+  });
+  afterAll(() => hub.stop());
+
+  it.each(recorded)('$index $name $path', async ({ method, path, contentType, body, want }) => {
+    const options = contentType === undefined ? {} : { body, type: contentType };
+    const answer = await hub.call(method, path, options);
+    if (want.status === 500) {
+      // Duplicates in a set: the API server calls that its own fault; here it is the client's.
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toBe(want.body.message);
+      return;
+    }
+    expect({ status: answer.status, body: normalized(answer.body) }).toEqual({
+      status: want.status,
+      body: normalized(want.body),
+    });
+  });
+});
