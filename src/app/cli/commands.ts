@@ -3,6 +3,7 @@ import { createWorkCommand } from './commands/create-work.ts';
 import { describeWorkCommand } from './commands/describe-work.ts';
 import { getWorksCommand } from './commands/get-works.ts';
 import { hubCommand } from './commands/hub.ts';
+import { planCommand } from './commands/plan.ts';
 import { validateCommand } from './commands/validate.ts';
 import { explainCommand } from './commands/explain.ts';
 import { testCommand } from './commands/test.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly CliCommand[] = [
   hubCommand,
   explainCommand,
   testCommand,
+  planCommand,
   validateCommand,
   versionCommand,
 ];

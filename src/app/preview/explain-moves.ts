@@ -1,0 +1,38 @@
+import { decisionChanges } from '../../core/explain/decision-changes.ts';
+import { decideOne, decidePlacement } from '../../core/explain/decide.ts';
+import type { DecisionChanges } from '../../core/explain/explanation.ts';
+import type { PlanJudges, PlanSide } from '../../core/preview/plan-input.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+
+/** Each explanation decides again, so that only the first changed placements of a huge change are explained. */
+const MAX_EXPLAINED = 100;
+
+/** Why clusters move, and which changed object is behind it: what `berth explain` would say after the merge. */
+export function moveExplainer(before: PlanSide, after: PlanSide): PlanJudges['explain'] {
+  const known = new Map<string, DecisionChanges | undefined>();
+  const old = new Map(
+    before.results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
+  );
+  return (key, cluster, move) => {
+    if (!known.has(key))
+      known.set(key, known.size < MAX_EXPLAINED ? changesOf(key, old.get(key) ?? []) : undefined);
+    const changes = known.get(key);
+    const list = move === 'gained' ? changes?.gained : changes?.lost;
+    const found = list?.find((change) => change.cluster === cluster);
+    return { because: found?.because ?? '', causes: found?.causes ?? [] };
+  };
+
+  function changesOf(key: string, selected: readonly string[]): DecisionChanges | undefined {
+    const slash = key.indexOf('/');
+    const ref = { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
+    const decision = decidePlacement(after.world, ref);
+    if (decision === undefined) return undefined;
+    return decisionChanges({
+      world: decision.world,
+      decided: decision.decided,
+      before: selected,
+      worldBefore: before.world,
+      decide: decideOne,
+    });
+  }
+}
