@@ -101,6 +101,6 @@ function placementKey(decision: KubeObject): string | undefined {
 }
 
 function placementKeys(replicaSet: KubeObject): readonly string[] {
-  const { placementRefs } = (replicaSet as unknown as ManifestWorkReplicaSet).spec;
-  return placementRefs.map(({ name }) => `${replicaSet.metadata.namespace ?? ''}/${name}`);
+  const { spec } = replicaSet as unknown as Partial<ManifestWorkReplicaSet>;
+  return (spec?.placementRefs ?? []).map(({ name }) => `${replicaSet.metadata.namespace ?? ''}/${name}`);
 }

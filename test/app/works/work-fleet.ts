@@ -51,6 +51,12 @@ export class Fleet {
     this.#controllers = undefined;
   }
 
+  /** Forgets controllers that hang for ever, as those of a killed process do. */
+  abandon(): void {
+    void this.#controllers?.close();
+    this.#controllers = undefined;
+  }
+
   async place(name: string, clusters: readonly string[]): Promise<void> {
     const meta = { name, namespace: 'team' };
     await this.put(PLACEMENT, { apiVersion: CLUSTER_API, kind: 'Placement', metadata: meta, spec: {} });
