@@ -1,6 +1,10 @@
 import { InputError } from '../../core/errors.ts';
 import { decisionChanges } from '../../core/explain/decision-changes.ts';
-import type { PlacementExplanation, PairExplanation } from '../../core/explain/explanation.ts';
+import type {
+  DecisionChanges,
+  PairExplanation,
+  PlacementExplanation,
+} from '../../core/explain/explanation.ts';
 import { describePair } from '../../core/explain/describe-pair.ts';
 import { describePlacement } from '../../core/explain/describe-placement.ts';
 import { explainPair } from '../../core/explain/explain-pair.ts';
@@ -10,6 +14,7 @@ import type { PlacementRef } from '../../core/explain/world-change.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
+import type { DecisionInWorld } from '../../core/explain/decide.ts';
 import { decideOne, decidePlacement } from '../../core/explain/decide.ts';
 import type { OfflineSource, Surroundings } from './offline-world.ts';
 import { readOfflineWorld } from './offline-world.ts';
@@ -44,25 +49,43 @@ export async function explainOffline(
     caseName: request.caseName,
     now: request.now ?? new Date().toISOString(),
   };
-  const { world: read, problems } = await readOfflineWorld(source, around);
-  const decision = decidePlacement(read, ref);
-  if (decision === undefined) throw unknownPlacement(read, ref);
-  const { world, decided } = decision;
-  if (request.cluster !== undefined) {
-    const explanation = explainPair({ world, decided, cluster: request.cluster, decide: decideOne });
-    return { explanation, lines: describePair(explanation), problems };
-  }
+  const { world, problems } = await readOfflineWorld(source, around);
   const before = await worldBefore(source, request, around);
-  const selectedBefore =
+  return { ...explainInWorld(world, ref, { cluster: request.cluster, before }), problems };
+}
+
+/** Explains one placement of a world, or one pair. InputError when there is no such placement. */
+export function explainInWorld(
+  given: World,
+  ref: PlacementRef,
+  ask: { readonly cluster?: string | undefined; readonly before?: World | undefined },
+): Omit<OfflineExplanation, 'problems'> {
+  const decision = decidePlacement(given, ref);
+  if (decision === undefined) throw unknownPlacement(given, ref);
+  if (ask.cluster !== undefined) {
+    const pair = explainPair({ ...decision, cluster: ask.cluster, decide: decideOne });
+    return { explanation: pair, lines: describePair(pair) };
+  }
+  const explanation = explainPlacement(
+    decision.world,
+    decision.decided,
+    changesSince(decision, ref, ask.before),
+  );
+  return { explanation, lines: describePlacement(explanation) };
+}
+
+/** Against the world of before when there is one, else against the recorded decisions when there are any. */
+function changesSince(
+  { world, decided }: DecisionInWorld,
+  ref: PlacementRef,
+  before: World | undefined,
+): DecisionChanges | undefined {
+  const selected =
     before === undefined
       ? recordedClusters(world, ref)
       : (decidePlacement(before, ref)?.decided.result.selected ?? []);
-  const known = before !== undefined || selectedBefore.length > 0;
-  const changes = known
-    ? decisionChanges({ world, decided, before: selectedBefore, worldBefore: before, decide: decideOne })
-    : undefined;
-  const explanation = explainPlacement(world, decided, changes);
-  return { explanation, lines: describePlacement(explanation), problems };
+  if (before === undefined && selected.length === 0) return undefined;
+  return decisionChanges({ world, decided, before: selected, worldBefore: before, decide: decideOne });
 }
 
 async function worldBefore(
@@ -82,9 +105,10 @@ function unknownPlacement(world: World, { namespace, name }: PlacementRef): Inpu
   return new InputError('there is no such Placement', {
     code: 'explain.placement',
     subject: `Placement ${namespace}/${name}`,
-    hint:
-      near === undefined
-        ? `there are ${names.length}: ${names.slice(0, 5).join(', ')}`
-        : `did you mean ${near}?`,
+    hint: near === undefined ? knownNames(names) : `did you mean ${near}?`,
   });
+}
+
+function knownNames(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `there are ${names.length}: ${names.slice(0, 5).join(', ')}`;
 }

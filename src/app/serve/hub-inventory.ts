@@ -118,7 +118,7 @@ export class HubInventory {
 const schedulableOf = new WeakMap<Placement, Placement>();
 
 /** The annotation that keeps other schedulers away must not keep Berth away where Berth itself set it. */
-function schedulable(placement: Placement): Placement {
+export function schedulable(placement: Placement): Placement {
   const annotations = placement.metadata.annotations;
   if (
     annotations?.[SCHEDULER_ANNOTATION] !== 'berth' ||

@@ -2,8 +2,12 @@ import { Option } from 'commander';
 import { InputError } from '../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
+import type { PlacementRef } from '../../../core/explain/world-change.ts';
+import type { OfflineExplanation } from '../../explain/explain-offline.ts';
 
-export interface ExplainOptions {
+interface ExplainOptions extends HubFlags {
+  readonly hub: boolean;
   readonly cluster?: string;
   readonly from: string;
   readonly ref?: string;
@@ -16,7 +20,7 @@ export interface ExplainOptions {
 
 export const explainCommand: CliCommand = {
   register(program, run) {
-    program
+    const command = program
       .command('explain')
       .description('say why a placement selects clusters or not, and what would change that')
       .argument('<placement>', 'NAMESPACE/NAME')
@@ -24,6 +28,7 @@ export const explainCommand: CliCommand = {
       .option('--from <path>', 'folder of manifests to decide from', '.')
       .option('--ref <revision>', 'read this branch, tag or commit of the repository around --from')
       .option('--since <revision>', 'also say what changed since this revision, and which object caused it')
+      .option('--hub', 'decide from what a hub holds now, instead of files', false)
       .option('--case <file>', 'decide a recorded case (JSON Lines, as for `berth simulate`) instead')
       .option('--case-name <name>', 'which case of the file; without it the first')
       .option('--now <time>', 'the present, RFC 3339; without it the clock')
@@ -31,7 +36,8 @@ export const explainCommand: CliCommand = {
         new Option('-o, --output <format>', 'output format')
           .choices(['table', 'json', 'yaml'])
           .default('table'),
-      )
+      );
+    addHubFlags(command)
       .addHelpText('after', HELP)
       .action(run((io, placement: string, options: ExplainOptions) => explain(io, placement, options)));
   },
@@ -44,6 +50,7 @@ Examples:
   berth explain guestbook/frontend
   berth explain guestbook/frontend --cluster cluster2
   berth explain guestbook/frontend --from fleet --ref main --since main~1
+  berth explain guestbook/frontend --hub --kubeconfig hub.kubeconfig
   berth explain team/web --case cases.jsonl --case-name lose-eu -o json
 `;
 
@@ -54,13 +61,9 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
       code: 'explain.placement',
       subject: JSON.stringify(name),
     });
-  const { explainOffline } = await import('../../explain/explain-offline.ts');
+  const ref = { namespace, name: placement };
+  const { explanation, lines, problems } = await explained(io, ref, options);
   const { countProblems, renderProblems } = await import('../problem-report.ts');
-  const { explanation, lines, problems } = await explainOffline({ namespace, name: placement }, options, {
-    cwd: io.cwd,
-    env: io.env,
-    signal: io.signal,
-  });
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     io.stderr.write(renderProblems(errors, false));
@@ -68,6 +71,16 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
   }
   io.stdout.write(await rendered(explanation, lines, options.output));
   return 0;
+}
+
+async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {
+  const { explainInWorld, explainOffline } = await import('../../explain/explain-offline.ts');
+  if (!options.hub && options.kubeconfig === undefined && options.context === undefined)
+    return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
+  const { readHubWorld } = await import('../../explain/hub-world.ts');
+  const now = options.now ?? new Date().toISOString();
+  const world = await withHub(io, options, (hub) => readHubWorld(hub, ref, now));
+  return { ...explainInWorld(world, ref, { cluster: options.cluster }), problems: [] };
 }
 
 async function rendered(

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/adapters/clock/system-clock.ts';
+import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
+import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
+import { runCli } from '../../src/app/cli/program.ts';
+import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
+import type { KindInfo } from '../../src/core/model/kinds.ts';
+import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { PLACEMENT_LABEL } from '../../src/core/model/placement-decision.ts';
+import type { RunningHub } from '../../src/hub/hub-options.ts';
+import { startHub } from '../../src/hub/start-hub.ts';
+import { makeCliIo } from '../app/cli-harness.ts';
+
+const NAMESPACE: KindInfo = {
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+};
+
+/** The guestbook's objects on the embedded hub, over TLS; explained by the CLI. */
+describe('berth explain --hub', () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'berth-explain-hub-'));
+  let running: RunningHub;
+  let api: HttpKubeApi;
+
+  beforeAll(async () => {
+    running = await startHub({ dataDir: dir });
+    api = new HttpKubeApi({
+      config: loadKubeConfig({ file: running.adminKubeconfigPath }),
+      clock: systemClock,
+    });
+    const { objects } = await readFleetFolder('examples/guestbook-fleet');
+    for (const name of ['cluster1', 'cluster2', 'cluster3', 'guestbook'])
+      await api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    for (const { object } of objects) {
+      if (object.kind === 'Namespace' || object.kind === 'ManifestWorkReplicaSet') continue;
+      const kind = await api.resolve(object.apiVersion, object.kind);
+      if (kind === undefined) throw new Error(`${object.kind} is not served`);
+      const created = await api.create(kind, object);
+      if (object['status'] !== undefined)
+        await api.update(kind, { ...created, status: object['status'] }, { subresource: 'status' });
+    }
+    const decision: KubeObject = {
+      apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+      kind: 'PlacementDecision',
+      metadata: {
+        name: 'frontend-decision-1',
+        namespace: 'guestbook',
+        labels: { [PLACEMENT_LABEL]: 'frontend' },
+      },
+    };
+    const made = await api.create(PLACEMENT_DECISION, decision);
+    const status = { decisions: [{ clusterName: 'cluster3', reason: '' }] };
+    await api.update(PLACEMENT_DECISION, { ...made, status }, { subresource: 'status' });
+  });
+
+  afterAll(async () => {
+    api.close();
+    await running.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const berth = async (...args: readonly string[]): Promise<string> => {
+    const { io, stdout, stderr } = makeCliIo();
+    const code = await runCli(['explain', ...args, '--kubeconfig', running.adminKubeconfigPath], io);
+    return `${code} ${stdout()}${stderr()}`;
+  };
+
+  it('decides from what the hub holds, against the published decision', async () => {
+    const text = await berth('guestbook/frontend');
+    expect(text).toMatch(/^0 Placement guestbook\/frontend: 1 of 3 clusters selected/);
+    expect(text).toContain('Since the last decision:');
+    expect(text).toContain('+ cluster1: rank 1');
+    expect(text).toContain('- cluster3: not in cluster set prod');
+  });
+
+  it('explains one cluster', async () => {
+    expect(await berth('guestbook/frontend', '--cluster', 'cluster3')).toContain('What would select it');
+  });
+
+  it('says when there is no such placement', async () => {
+    expect(await berth('guestbook/nope')).toBe(
+      '1 error: Placement guestbook/nope: there is no such Placement\n',
+    );
+  });
+});
