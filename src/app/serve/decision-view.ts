@@ -27,6 +27,10 @@ export class DecisionView {
       .filter((object): object is KubeObject => object !== undefined && placementOf(object) === placement);
   }
 
+  isOwn(key: string, seen: KubeObject | undefined): boolean {
+    return this.#written.isOwn(key, seen);
+  }
+
   exists(key: string): boolean {
     return this.#written.get(key) !== undefined;
   }

@@ -55,11 +55,13 @@ export type FleetHappening =
       readonly token: string;
     }
   | {
-      readonly kind: 'works-written';
+      readonly kind: 'work-written';
+      readonly action: 'created' | 'updated' | 'deleted';
       readonly replicaSet: string;
-      readonly created: number;
-      readonly updated: number;
-      readonly deleted: number;
+      readonly cluster: string;
+      readonly work: string;
+      readonly reason?: string | undefined;
     }
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
+  /** Everything was read and every placement was looked at once. */
   | { readonly kind: 'ready' };

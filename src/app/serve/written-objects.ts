@@ -38,14 +38,17 @@ export class WrittenObjects {
     this.#entries.set(key, { after, older });
   }
 
+  /** Is this the outcome of a write of ours (and so no news)? */
+  isOwn(key: string, seen: KubeObject | undefined): boolean {
+    const entry = this.#entries.get(key);
+    return (
+      entry !== undefined && (entry.older.has(versionOf(seen)) || versionOf(entry.after) === versionOf(seen))
+    );
+  }
+
   /** After a failure nothing is known any more. */
   forget(key: string): void {
     this.#entries.delete(key);
-  }
-
-  /** Keys that the store may not have yet. */
-  keys(): Iterable<string> {
-    return this.#entries.keys();
   }
 }
 

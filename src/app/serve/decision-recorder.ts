@@ -1,0 +1,67 @@
+import { digestWorld, sha256, type WorldDigest } from '../../adapters/store/world-digest.ts';
+import type { CommitInfo } from '../../adapters/git/git-repository.ts';
+import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { Clock } from '../../core/ports.ts';
+import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/decision-record.ts';
+import { RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import type { PublishedDecision } from './placement-publisher.ts';
+
+export interface RecorderOptions {
+  readonly clock: Clock;
+  readonly engineVersion: string;
+  readonly commit: () => CommitInfo | undefined;
+  readonly inventoryRevision: () => number;
+  readonly append: (record: DecisionRecord, world: WorldDigest) => void;
+}
+
+/** Ties each publication to the world that it was computed from. */
+export class DecisionRecorder {
+  readonly #options: RecorderOptions;
+  readonly #worldOf = new WeakMap<ScheduleResult, World>();
+  readonly #digestOf = new WeakMap<World, WorldDigest>();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Remembers the inputs of results for as long as the results live. A result that an engine hands out again keeps its first world. */
+  saw(world: World, results: readonly ScheduleResult[]): void {
+    for (const result of results) if (!this.#worldOf.has(result)) this.#worldOf.set(result, world);
+  }
+
+  /** @returns the hash of the record, '' when the inputs are unknown */
+  record(entry: PublishedDecision): string {
+    const world = this.#worldOf.get(entry.result);
+    if (world === undefined) return '';
+    let inputs = this.#digestOf.get(world);
+    if (inputs === undefined) this.#digestOf.set(world, (inputs = digestWorld(world)));
+    const { clock, engineVersion, commit, inventoryRevision, append } = this.#options;
+    const now = commit();
+    const record = sealRecord(sha256, {
+      placement: entry.placement,
+      publishedAt: new Date(clock.now()).toISOString(),
+      engineVersion,
+      commit:
+        now === undefined
+          ? null
+          : { id: now.id, author: `${now.author.name} <${now.author.email}>`, subject: now.subject },
+      inventoryRevision: inventoryRevision(),
+      inputs: inputs.hash,
+      decided: decidedText(entry.result),
+      published: entry.groups,
+      added: entry.added,
+      removed: entry.removed,
+      released: releaseOf(entry, now),
+    });
+    append(record, inputs);
+    return record.hash;
+  }
+}
+
+/** A release by hand names who; one that came with a commit was made by its author. */
+function releaseOf(entry: PublishedDecision, commit: CommitInfo | undefined): DecisionRecord['released'] {
+  if (entry.releasedToken === undefined) return null;
+  const byHand = entry.result.placement.metadata.annotations?.[RELEASED_BY_ANNOTATION];
+  return { token: entry.releasedToken, by: byHand ?? commit?.author.name ?? 'unknown' };
+}

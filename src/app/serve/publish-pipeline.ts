@@ -1,0 +1,178 @@
+import { sha256 } from '../../adapters/store/world-digest.ts';
+import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import { decisionPageOf } from '../../core/publish/decision-page.ts';
+import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import { canonicalJson } from '../../core/work/json-equal.ts';
+import { runReconciler } from '../../runtime/reconciler.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
+import { WorkQueue } from '../../runtime/work-queue.ts';
+import type { DecisionRecorder } from './decision-recorder.ts';
+import { DecisionView, placementOf } from './decision-view.ts';
+import type { FleetHappening } from './fleet-events.ts';
+import type { HubInventory } from './hub-inventory.ts';
+import { PageWriter } from './page-writer.ts';
+import { PlacementPublisher } from './placement-publisher.ts';
+import type { PublishMemory } from './publish-memory.ts';
+import type { PublishedBook } from './published-book.ts';
+import { SchedulingLoop } from './scheduling-loop.ts';
+import { isWorkReady } from './work-readiness.ts';
+import { WrittenObjects } from './written-objects.ts';
+
+export interface PipelineOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly inventory: HubInventory;
+  readonly memory: PublishMemory;
+  readonly recorder: DecisionRecorder;
+  readonly book: PublishedBook;
+  readonly budget: RemovalBudget;
+  readonly decide: (world: World) => readonly ScheduleResult[];
+  readonly emit: (happening: FleetHappening) => void;
+  readonly onPass: (tookMs: number) => void;
+}
+
+/** Placements published at the same time. */
+const CONCURRENCY = 16;
+
+/** Inventory changes in, decisions on the hub out: scheduling and publishing with `schedule: berth`. */
+export class PublishPipeline {
+  readonly scheduling: SchedulingLoop;
+  readonly queue: WorkQueue;
+  readonly #options: PipelineOptions;
+  readonly #placements: WrittenObjects;
+  readonly #view: DecisionView;
+  readonly #publisher: PlacementPublisher;
+
+  constructor(options: PipelineOptions) {
+    const { api, clock, inventory, recorder, book, emit } = options;
+    this.#options = options;
+    this.queue = new WorkQueue(clock);
+    this.#placements = new WrittenObjects(inventory.placements.store);
+    this.#view = new DecisionView(inventory.decisions.store);
+    this.#publisher = new PlacementPublisher({
+      ...options,
+      digest: sha256,
+      placements: this.#placements,
+      view: this.#view,
+      writer: new PageWriter(api, this.#view),
+      resultOf: (key) => this.scheduling.resultOf(key),
+      inventoryProblem: () => inventory.problem(),
+      isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
+      record: (entry) => recorder.record(entry),
+      onSettled: (placement, pages) => book.set(placement, pages),
+    });
+    this.scheduling = new SchedulingLoop({
+      clock,
+      world: () => inventory.world(),
+      schedule: (world) => {
+        const results = options.decide(world);
+        recorder.saw(world, results);
+        return results;
+      },
+      whenPublished: () => this.queue.whenIdle(),
+      onResult: (key, result, before) => emit(this.#decided(key, result, before)),
+      enqueue: (key) => this.queue.add(key),
+      onPass: options.onPass,
+    });
+    this.#listen();
+  }
+
+  start(supervisor: Supervisor): void {
+    const { inventory, clock, random, log, emit } = this.#options;
+    supervisor.start('scheduling', async (signal) => {
+      // Half a picture looks like clusters that left.
+      await inventory.whenSynced(signal);
+      await this.scheduling.run(signal);
+    });
+    supervisor.start('publishing', (signal) =>
+      runReconciler(
+        {
+          name: 'publish',
+          queue: this.queue,
+          reconcile: (key) => this.#publisher.reconcile(key),
+          concurrency: CONCURRENCY,
+          clock,
+          random,
+          log,
+          onError: (key, error) => emit({ kind: 'error', where: `placement ${key}`, error }),
+        },
+        signal,
+      ),
+    );
+  }
+
+  /** Resolves after the first pass over everything that was there at the start. */
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    const { inventory, clock } = this.#options;
+    await inventory.whenSynced(signal);
+    while (this.scheduling.passes === 0 && !signal.aborted)
+      await new Promise<void>((resolve) => clock.schedule(10, resolve));
+    if (!signal.aborted) await this.queue.whenIdle();
+  }
+
+  #listen(): void {
+    const { inventory } = this.#options;
+    const { scheduling } = this;
+    for (const { store } of [inventory.clusters, inventory.clusterSets, inventory.bindings, inventory.scores])
+      store.onChange(() => scheduling.request('inputs'));
+    inventory.placements.store.onChange((change) => {
+      if (this.#placements.isOwn(change.key, change.after)) return;
+      scheduling.request(isInputChange(change) ? 'inputs' : 'decisions', change.key);
+    });
+    inventory.decisions.store.onChange(({ key, before, after }) => {
+      const changed = after ?? before;
+      const placement = changed === undefined ? undefined : placementOf(changed);
+      // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
+      scheduling.request('decisions', this.#view.isOwn(key, after) ? undefined : placement);
+    });
+    inventory.works.store.onChange(({ before, after }) => {
+      const moving = (after ?? before)?.metadata.namespace;
+      if (moving !== undefined && statusText(before) !== statusText(after)) this.#wakeMoves();
+    });
+  }
+
+  /** A make-before-break move waits for works: look at the placements that are in one. */
+  #wakeMoves(): void {
+    for (const key of this.scheduling.results().keys())
+      if (this.#options.memory.get(key)?.move !== undefined) this.queue.add(key);
+  }
+
+  #decided(key: string, result: ScheduleResult, before: ScheduleResult | undefined): FleetHappening {
+    const pages = this.#view.pagesOf(key).map((page) => decisionPageOf(page, undefined));
+    const known = new Set(
+      before?.selected ?? pages.flatMap((page) => page.decisions.map((d) => d.clusterName)),
+    );
+    const selected = new Set(result.selected);
+    return {
+      kind: 'decided',
+      placement: key,
+      result,
+      added: result.selected.filter((cluster) => !known.has(cluster)),
+      removed: [...known].filter((cluster) => !selected.has(cluster)),
+    };
+  }
+}
+
+/** Did anything change that a decision may depend on? Status does not count. */
+function isInputChange({ before, after }: ObjectChange): boolean {
+  if (before === undefined || after === undefined) return true;
+  const inputs = ({ metadata }: KubeObject): string =>
+    canonicalJson([
+      metadata.uid,
+      metadata.generation,
+      metadata.labels,
+      metadata.annotations,
+      metadata.deletionTimestamp,
+    ]);
+  return inputs(before) !== inputs(after);
+}
+
+function statusText(object: KubeObject | undefined): string {
+  return canonicalJson(object?.['status'] ?? null);
+}

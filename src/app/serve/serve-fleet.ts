@@ -1,0 +1,214 @@
+import { join } from 'node:path';
+import { HistoryStore } from '../../adapters/store/history-store.ts';
+import { JsonFileMap } from '../../adapters/store/json-file.ts';
+import { sha256 } from '../../adapters/store/world-digest.ts';
+import type { CommitInfo } from '../../adapters/git/git-repository.ts';
+import { InputError } from '../../core/errors.ts';
+import type { PublishState } from '../../core/publish/publish-state.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
+import { Supervisor } from '../../runtime/supervisor.ts';
+import { openFleetSource } from '../fleet/fleet-source.ts';
+import { startWorkControllers } from '../works/start-work-controllers.ts';
+import { ControllerMetrics } from './controller-metrics.ts';
+import { serveHttp } from './controller-http.ts';
+import { DecisionRecorder } from './decision-recorder.ts';
+import { EventStream } from './event-stream.ts';
+import type { FleetEvent, FleetHappening } from './fleet-events.ts';
+import { GitLoop } from './git-loop.ts';
+import { HubInventory } from './hub-inventory.ts';
+import { HubSync } from './hub-sync.ts';
+import { PublishPipeline } from './publish-pipeline.ts';
+import { PublishedBook } from './published-book.ts';
+import type { ServeFleetOptions, ServeSource } from './serve-options.ts';
+import { UpstreamDecisions } from './upstream-decisions.ts';
+
+export interface FleetController {
+  /** Events from now on; each reader gets its own sequence. */
+  readonly events: AsyncIterable<FleetEvent>;
+  /** Where HTTP is served; undefined without it. */
+  readonly url: string | undefined;
+  /** Resolves when everything has been read and published once, or when closed. */
+  whenReady(): Promise<void>;
+  /** Fetch the sources now. */
+  reconcile(): void;
+  close(): Promise<void>;
+}
+
+/** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
+export async function serveFleet(options: ServeFleetOptions): Promise<FleetController> {
+  const { api, clock, random, log } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const events = new EventStream(clock);
+  const metrics = new ControllerMetrics();
+  const emit = (happening: FleetHappening): void => {
+    events.emit(happening);
+    metrics.saw({ atMs: clock.now(), ...happening });
+  };
+  const inventory = new HubInventory({
+    api,
+    clock,
+    random,
+    log,
+    staleAfterMs: options.staleAfterMs ?? 300_000,
+    onError: (kind, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
+  });
+  const state = openState(options);
+  const commit: { last: CommitInfo | undefined } = { last: undefined };
+  const book = new PublishedBook();
+  const decider = await openDecider({ options, inventory, book, emit, metrics, state, commit: () => commit.last });
+  const loops = await openSources(options, (fleetCommit) => (commit.last = fleetCommit), emit);
+  const http = await serveHttp({
+    options,
+    inventory,
+    book,
+    metrics,
+    loops: loops.map(({ loop }) => loop),
+    decider,
+  });
+
+  inventory.start(supervisor);
+  decider.start(supervisor);
+  for (const { name, loop } of loops) supervisor.start(`source ${name}`, (signal) => loop.run(signal));
+  const works = options.works === false ? undefined : startWorks(options, emit);
+  const ready = decider.whenSettled(supervisor.signal).then(() => {
+    if (supervisor.signal.aborted) return;
+    book.markComplete();
+    emit({ kind: 'ready' });
+  });
+  return {
+    events,
+    url: http?.url,
+    whenReady: () => ready,
+    reconcile: () => loops.forEach(({ loop }) => loop.trigger()),
+    close: async () => {
+      await http?.close();
+      await Promise.all([works?.close(), supervisor.close()]);
+      await Promise.all([...loops.map(({ source }) => source.close()), state.history.flush(), state.memory.close()]);
+      events.close();
+    },
+  };
+}
+
+interface ControllerState {
+  readonly memory: JsonFileMap<PublishState>;
+  readonly history: HistoryStore;
+}
+
+function openState({ dataDir, clock, log, maxRecords }: ServeFleetOptions): ControllerState {
+  return {
+    memory: new JsonFileMap<PublishState>(join(dataDir, 'publish-state.json'), clock, log),
+    history: new HistoryStore({ dir: join(dataDir, 'history'), maxRecords: maxRecords ?? 1_000, log }),
+  };
+}
+
+/** Who decides: our engine with the publisher behind it, or OCM's controller, whom we only read. */
+async function openDecider(parts: {
+  readonly options: ServeFleetOptions;
+  readonly inventory: HubInventory;
+  readonly book: PublishedBook;
+  readonly emit: (happening: FleetHappening) => void;
+  readonly metrics: ControllerMetrics;
+  readonly state: ControllerState;
+  readonly commit: () => CommitInfo | undefined;
+}): Promise<PublishPipeline | UpstreamDecisions> {
+  const { options, inventory, book, emit, metrics, state, commit } = parts;
+  const { api, clock, random, log, engineVersion } = options;
+  if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
+  const recorder = new DecisionRecorder({
+    clock,
+    engineVersion,
+    commit,
+    inventoryRevision: () => inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
+    append: (record, world) => state.history.append(record, world),
+  });
+  return new PublishPipeline({
+    api,
+    clock,
+    random,
+    log,
+    inventory,
+    book,
+    emit,
+    memory: state.memory,
+    recorder,
+    budget: options.budget ?? DEFAULT_REMOVAL_BUDGET,
+    decide: await engineOf(options),
+    onPass: (tookMs) => metrics.scheduled(tookMs),
+  });
+}
+
+async function engineOf(options: ServeFleetOptions): Promise<NonNullable<ServeFleetOptions['decide']>> {
+  if (options.decide !== undefined) return options.decide;
+  const { startEngine } = await import('./placement-engine.ts');
+  return startEngine();
+}
+
+function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening) => void) {
+  const { api, clock, log, random } = options;
+  return startWorkControllers({
+    hub: api,
+    clock,
+    log,
+    random,
+    onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
+    onError: (key, error) => emit({ kind: 'error', where: `replica set ${key}`, error }),
+  });
+}
+
+async function openSources(
+  options: ServeFleetOptions,
+  onCommit: (commit: CommitInfo | undefined) => void,
+  emit: (happening: FleetHappening) => void,
+) {
+  const { clock, random, log } = options;
+  const names = new Set<string>();
+  return Promise.all(
+    options.sources.map(async (from) => {
+      const name = sourceName(from, names);
+      const mirrorDir = join(options.dataDir, 'git', name);
+      const { url, ref, paths, auth } = from;
+      const source = await openFleetSource({ url, mirrorDir, ambient: options.env, ref, paths, auth });
+      const loop = new GitLoop({
+        name,
+        source,
+        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, name),
+        clock,
+        random,
+        log,
+        emit,
+        pollIntervalMs: options.pollIntervalMs ?? 60_000,
+        resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
+        onFleet: (fleet) => onCommit(fleet.commit),
+      });
+      return { name, source, loop };
+    }),
+  );
+}
+
+function hubSyncOf(options: ServeFleetOptions, from: ServeSource, name: string): HubSync {
+  const embedded = options.embedded === true;
+  return new HubSync({
+    api: options.api,
+    digest: sha256,
+    source: name,
+    namespace: options.namespace ?? 'berth-system',
+    budget: options.budget ?? DEFAULT_REMOVAL_BUDGET,
+    force: from.force === true,
+    // On an embedded hub nobody else schedules.
+    markPlacements: options.schedule !== 'upstream' && !embedded,
+    recordedStatus: embedded,
+    createNamespaces: embedded,
+    concurrency: 8,
+  });
+}
+
+function sourceName(source: ServeSource, taken: Set<string>): string {
+  const name = source.name ?? 'fleet';
+  if (!/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name) || taken.has(name))
+    throw new InputError('a source needs a name of its own: a DNS label of at most 50 characters', {
+      code: 'serve.source',
+      subject: `source ${JSON.stringify(name)}`,
+    });
+  taken.add(name);
+  return name;
+}

@@ -1,0 +1,57 @@
+import type { GitAuth } from '../../adapters/git/git-auth.ts';
+import type { GitRef } from '../../adapters/git/git-repository.ts';
+import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
+import type { World } from '../../core/snapshot/world.ts';
+
+export interface ServeSource {
+  /** Names the source in status, events and its ApplySet; a DNS label. Default `fleet`. */
+  readonly name?: string | undefined;
+  readonly url: string;
+  readonly ref?: GitRef | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly auth?: GitAuth | undefined;
+  /** `observe`: Argo CD or Flux fills the hub; Berth reads the source for commits and problems only. Default `apply`. */
+  readonly sync?: 'apply' | 'observe' | undefined;
+  /** Take fields that belong to other managers. Default false. */
+  readonly force?: boolean | undefined;
+}
+
+export interface ServeFleetOptions {
+  /** The hub. */
+  readonly api: KubeApi;
+  readonly sources: readonly ServeSource[];
+  /** Git mirrors, history and what the publisher must remember. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** `upstream`: OCM's own controller decides, Berth reads its decisions. Default `berth`. */
+  readonly schedule?: 'berth' | 'upstream' | undefined;
+  /** The engine. Default: ours. */
+  readonly decide?: ((world: World) => readonly ScheduleResult[]) | undefined;
+  readonly budget?: RemovalBudget | undefined;
+  /** Default 5 min. */
+  readonly staleAfterMs?: number | undefined;
+  /** Default 60 s; webhooks and `berth reconcile` come sooner. */
+  readonly pollIntervalMs?: number | undefined;
+  /** Default 3 min. */
+  readonly resyncIntervalMs?: number | undefined;
+  /** The hub is ours alone (embedded): recorded status comes from Git, and namespaces are made as needed. Default false. */
+  readonly embedded?: boolean | undefined;
+  /** Namespace of the ApplySet parents. Default `berth-system`. */
+  readonly namespace?: string | undefined;
+  /** Turn ManifestWorkReplicaSets into ManifestWorks. Default true. */
+  readonly works?: boolean | undefined;
+  /** Absent: no HTTP. `tokenFile`: bearer tokens for the plugin endpoint and /api; without it these answer 401. */
+  readonly http?:
+    | { readonly host: string; readonly port: number; readonly tokenFile?: string | undefined }
+    | undefined;
+  readonly maxRecords?: number | undefined;
+  /** Kept with each record. */
+  readonly engineVersion: string;
+  /** The environment: what the git program may see of it is chosen by the git adapter. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
