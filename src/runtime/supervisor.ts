@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock, Logger } from '../core/ports.ts';
 import { Backoff } from './backoff.ts';
 import { sleep } from './sleep.ts';
@@ -16,6 +17,8 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    // Every loop and every wait in it listens: that is no leak.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   get signal(): AbortSignal {

@@ -7,6 +7,12 @@ import { planCommand } from './commands/plan.ts';
 import { validateCommand } from './commands/validate.ts';
 import { explainCommand } from './commands/explain.ts';
 import { testCommand } from './commands/test.ts';
+import { historyCommand } from './commands/history.ts';
+import { reconcileCommand } from './commands/reconcile.ts';
+import { releaseCommand } from './commands/release.ts';
+import { replayCommand } from './commands/replay.ts';
+import { serveCommand } from './commands/serve.ts';
+import { statusCommand } from './commands/status.ts';
 import { versionCommand } from './commands/version.ts';
 import type { CliCommand } from './cli-command.ts';
 
@@ -21,6 +27,12 @@ export const COMMANDS: readonly CliCommand[] = [
   explainCommand,
   testCommand,
   planCommand,
+  serveCommand,
+  statusCommand,
+  historyCommand,
+  replayCommand,
+  releaseCommand,
+  reconcileCommand,
   validateCommand,
   versionCommand,
 ];

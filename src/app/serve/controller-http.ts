@@ -20,6 +20,7 @@ export interface ControllerHttpOptions {
   readonly metrics: ControllerMetrics;
   readonly loops: readonly GitLoop[];
   readonly decider: { readonly queue: WorkQueue };
+  readonly warnings: () => readonly string[];
 }
 
 /** On a Placement: its ApplicationSets may get an empty list. */

@@ -12,6 +12,8 @@ export interface ControllerStatus {
   readonly ready: boolean;
   readonly problem: string | undefined;
   readonly schedule: 'berth' | 'upstream';
+  /** What a person should look at, e.g. two controllers that decide the same placements. */
+  readonly warnings: readonly string[];
   readonly sources: readonly SourceReport[];
   readonly placements: readonly PlacementReport[];
 }
@@ -38,12 +40,14 @@ export function controllerStatus(parts: {
   readonly inventory: HubInventory;
   readonly book: PublishedBook;
   readonly loops: readonly GitLoop[];
+  readonly warnings: () => readonly string[];
 }): ControllerStatus {
   const problem = parts.inventory.problem();
   return {
     ready: problem === undefined && parts.book.complete,
     problem,
     schedule: parts.options.schedule ?? 'berth',
+    warnings: parts.warnings(),
     sources: parts.loops.map((loop) => sourceReport(loop)),
     placements: parts.inventory.placements.store
       .list()

@@ -6,6 +6,9 @@ import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import { decisionPageOf } from '../../core/publish/decision-page.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import type { World } from '../../core/snapshot/world.ts';
+import { listNames } from '../../core/publish/judge-result.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
 import { canonicalJson } from '../../core/work/json-equal.ts';
 import { runReconciler } from '../../runtime/reconciler.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
@@ -39,6 +42,8 @@ export interface PipelineOptions {
 
 /** Placements published at the same time. */
 const CONCURRENCY = 16;
+/** Three writes by others within this time are no accident. */
+const RIVAL_WINDOW_MS = 600_000;
 
 /** Inventory changes in, decisions on the hub out: scheduling and publishing with `schedule: berth`. */
 export class PublishPipeline {
@@ -48,6 +53,7 @@ export class PublishPipeline {
   readonly #placements: WrittenObjects;
   readonly #view: DecisionView;
   readonly #publisher: PlacementPublisher;
+  readonly #foreignWrites = new Map<string, readonly number[]>();
 
   constructor(options: PipelineOptions) {
     const { api, clock, inventory, recorder, book, emit } = options;
@@ -107,6 +113,18 @@ export class PublishPipeline {
     );
   }
 
+  /** Somebody else writes the pages that Berth writes. */
+  warnings(): readonly string[] {
+    const since = this.#options.clock.now() - RIVAL_WINDOW_MS;
+    const rivals = [...this.#foreignWrites].filter(([, atMs]) => atMs.filter((at) => at > since).length >= 3);
+    if (rivals.length === 0) return [];
+    const names = rivals.map(([placement]) => placement).sort();
+    return [
+      `another controller keeps writing the PlacementDecisions of ${listNames(names)}: two schedulers run; set the annotation ` +
+        `${SCHEDULING_DISABLE_ANNOTATION}: "true" together with ${SCHEDULER_ANNOTATION}: berth on them, or use schedule: upstream`,
+    ];
+  }
+
   /** Resolves after the first pass over everything that was there at the start. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
@@ -128,6 +146,8 @@ export class PublishPipeline {
     inventory.decisions.store.onChange(({ key, before, after }) => {
       const changed = after ?? before;
       const placement = changed === undefined ? undefined : placementOf(changed);
+      if (placement !== undefined && before !== undefined && !this.#view.isOwn(key, after))
+        this.#noteForeign(placement);
       // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
       scheduling.request('decisions', this.#view.isOwn(key, after) ? undefined : placement);
     });
@@ -135,6 +155,11 @@ export class PublishPipeline {
       const moving = (after ?? before)?.metadata.namespace;
       if (moving !== undefined && statusText(before) !== statusText(after)) this.#wakeMoves();
     });
+  }
+
+  #noteForeign(placement: string): void {
+    const times = this.#foreignWrites.get(placement) ?? [];
+    this.#foreignWrites.set(placement, [...times.slice(-9), this.#options.clock.now()]);
   }
 
   /** A make-before-break move waits for works: look at the placements that are in one. */

@@ -55,7 +55,15 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   const state = openState(options);
   const commit: { last: CommitInfo | undefined } = { last: undefined };
   const book = new PublishedBook();
-  const decider = await openDecider({ options, inventory, book, emit, metrics, state, commit: () => commit.last });
+  const decider = await openDecider({
+    options,
+    inventory,
+    book,
+    emit,
+    metrics,
+    state,
+    commit: () => commit.last,
+  });
   const loops = await openSources(options, (fleetCommit) => (commit.last = fleetCommit), emit);
   const http = await serveHttp({
     options,
@@ -64,6 +72,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     metrics,
     loops: loops.map(({ loop }) => loop),
     decider,
+    warnings: () => decider.warnings(),
   });
 
   inventory.start(supervisor);
@@ -83,7 +92,11 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);
-      await Promise.all([...loops.map(({ source }) => source.close()), state.history.flush(), state.memory.close()]);
+      await Promise.all([
+        ...loops.map(({ source }) => source.close()),
+        state.history.flush(),
+        state.memory.close(),
+      ]);
       events.close();
     },
   };
@@ -118,7 +131,8 @@ async function openDecider(parts: {
     clock,
     engineVersion,
     commit,
-    inventoryRevision: () => inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
+    inventoryRevision: () =>
+      inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
     append: (record, world) => state.history.append(record, world),
   });
   return new PublishPipeline({

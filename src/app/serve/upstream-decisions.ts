@@ -1,4 +1,7 @@
 import { decisionPageOf } from '../../core/publish/decision-page.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { listNames } from '../../core/publish/judge-result.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
@@ -42,6 +45,18 @@ export class UpstreamDecisions {
       unsubscribe();
       for (const cancel of this.#cancel.values()) cancel();
     });
+  }
+
+  /** Two controllers at work: placements that Berth marked as its own, while it is told to leave them to OCM. */
+  warnings(): readonly string[] {
+    const marked = this.#inventory.placements.store
+      .list()
+      .filter(({ metadata }) => metadata.annotations?.[SCHEDULER_ANNOTATION] === 'berth')
+      .map(({ metadata }) => namespacedName(metadata));
+    if (marked.length === 0) return [];
+    return [
+      `marked as scheduled by Berth, so that OCM leaves them alone, but this controller runs with schedule: upstream: ${listNames(marked)}`,
+    ];
   }
 
   async whenSettled(signal: AbortSignal): Promise<void> {

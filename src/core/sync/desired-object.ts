@@ -60,18 +60,19 @@ export function isApplied(desired: KubeObject, live: KubeObject): boolean {
 
 /** Everything in `part` is in `whole`. Servers drop empty values and fill defaults in; lists are compared item by item. */
 export function containsAll(whole: unknown, part: unknown): boolean {
-  if (Object.is(whole, part) || isEmpty(part)) return Object.is(whole, part) || isEmpty(whole);
-  if (typeof part !== 'object' || typeof whole !== 'object' || part === null || whole === null) return false;
-  if (Array.isArray(part))
-    return (
-      Array.isArray(whole) &&
-      whole.length === part.length &&
-      part.every((item, at) => containsAll(whole[at], item))
-    );
+  if (Object.is(whole, part)) return true;
+  if (whole === undefined || whole === null) return isEmpty(part);
+  if (typeof part !== 'object' || typeof whole !== 'object' || part === null) return false;
+  if (Array.isArray(part) || Array.isArray(whole)) return sameItems(whole, part);
   const live = whole as Record<string, unknown>;
   return Object.entries(part).every(([key, value]) =>
     containsAll(Object.hasOwn(live, key) ? live[key] : undefined, value),
   );
+}
+
+function sameItems(whole: object, part: object): boolean {
+  if (!Array.isArray(whole) || !Array.isArray(part) || whole.length !== part.length) return false;
+  return part.every((item, at) => containsAll(whole[at], item));
 }
 
 function isEmpty(value: unknown): boolean {

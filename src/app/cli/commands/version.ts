@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { CliCommand } from '../cli-command.ts';
+import { packageVersion } from '../package-version.ts';
 
 interface VersionOptions {
   readonly output: string;
@@ -25,12 +25,3 @@ export const versionCommand: CliCommand = {
       );
   },
 };
-
-/** The package.json next to the sources when run from source, above `dist` when built. */
-async function packageVersion(): Promise<string> {
-  for (const up of ['../../../../package.json', '../../../../../package.json']) {
-    const text = await readFile(new URL(up, import.meta.url), 'utf8').catch(() => undefined);
-    if (text !== undefined) return (JSON.parse(text) as { version: string }).version;
-  }
-  return 'unknown';
-}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { InputError } from '../../core/errors.ts';
+import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import { WORLD_LISTS, type WorldList } from './world-digest.ts';
+
+/** Which pieces a world is made of. */
+export interface WorldManifest {
+  readonly now: string;
+  readonly pieces: Readonly<Record<WorldList, readonly string[]>>;
+}
+
+/** Where things are in a history directory. */
+export const historyFiles = {
+  records: (dir: string): string => join(dir, 'records.jsonl'),
+  world: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
+  piece: (dir: string, hash: string): string => join(dir, 'pieces', `${hash}.json.gz`),
+};
+
+/** Reads a history, also while a controller writes it. */
+export class HistoryReader {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Oldest first. A last line that a crash cut off is left out. */
+  async list(): Promise<readonly DecisionRecord[]> {
+    const text = await readFile(historyFiles.records(this.#dir), 'utf8').catch(() => '');
+    return text.split('\n').flatMap((line) => {
+      try {
+        return line === '' ? [] : [JSON.parse(line) as DecisionRecord];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  async readManifest(hash: string): Promise<WorldManifest> {
+    return JSON.parse(await readFile(historyFiles.world(this.#dir, hash), 'utf8')) as WorldManifest;
+  }
+
+  /** @throws InputError when the inputs are no longer kept, or are damaged */
+  async readWorld(hash: string): Promise<World> {
+    try {
+      const { now, pieces } = await this.readManifest(hash);
+      const lists = await Promise.all(
+        WORLD_LISTS.map(async (list) => [list, await this.#readList(pieces[list])]),
+      );
+      return { now, ...Object.fromEntries(lists) } as World;
+    } catch (cause) {
+      throw new InputError('the inputs of this decision are not kept any more, or are damaged', {
+        code: 'history.inputs',
+        subject: hash,
+        cause,
+      });
+    }
+  }
+
+  async #readList(hashes: readonly string[]): Promise<readonly unknown[]> {
+    const pieces = await Promise.all(hashes.map((hash) => this.#readPiece(hash)));
+    return pieces.flat().sort(byKey);
+  }
+
+  async #readPiece(hash: string): Promise<readonly WorldEntry[]> {
+    const bytes = await expand(await readFile(historyFiles.piece(this.#dir, hash)));
+    return JSON.parse(bytes.toString('utf8')) as WorldEntry[];
+  }
+}
+
+interface WorldEntry {
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}
+
+/** The order of the inventory's worlds. */
+function byKey(a: WorldEntry, b: WorldEntry): number {
+  const keyOf = ({ metadata }: WorldEntry): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+  const [left, right] = [keyOf(a), keyOf(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+const expand = promisify(gunzip);

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { errorText, InputError, TransientError } from '../../../core/errors.ts';
+
+/** Flags of commands that ask a running controller. */
+export interface ControllerFlags {
+  readonly server: string;
+  readonly tokenFile: string;
+}
+
+export function addControllerFlags(command: Command): Command {
+  return command
+    .option('--server <url>', 'address of the controller (its --listen)', 'http://127.0.0.1:8080')
+    .requiredOption('--token-file <file>', 'the controller’s --token-file: its first token is sent');
+}
+
+/** @throws TransientError when nobody answers, InputError when the controller refuses */
+export async function askController(
+  flags: ControllerFlags,
+  method: 'GET' | 'POST',
+  path: string,
+): Promise<unknown> {
+  const url = `${flags.server.replace(/\/$/, '')}/api/v1/${path}`;
+  const token = (await readTokenFile(flags.tokenFile)).split('\n')[0]?.trim() ?? '';
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(10_000),
+    });
+  } catch (cause) {
+    throw new TransientError(`no answer: ${errorText((cause as Error).cause ?? cause)}`, {
+      code: 'cli.server',
+      subject: url,
+      hint: 'is berth serve running with --listen? name its address with --server',
+      cause,
+    });
+  }
+  const body = (await response.json().catch(() => ({}))) as { message?: string };
+  if (response.ok) return body;
+  throw new InputError(`the controller answered ${response.status}: ${body.message ?? 'no explanation'}`, {
+    code: 'cli.server',
+    subject: url,
+  });
+}
+
+async function readTokenFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
+  }
+}

@@ -1,0 +1,102 @@
+import { userInfo } from 'node:os';
+import { InputError } from '../../../core/errors.ts';
+import { PLACEMENT } from '../../../core/model/kinds.ts';
+import type { Placement } from '../../../core/model/placement.ts';
+import {
+  HELD_CONDITION,
+  RELEASE_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../../core/publish/publish-annotations.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
+
+interface ReleaseFlags extends HubFlags {
+  readonly token: string;
+  readonly source?: string;
+  readonly namespace: string;
+  readonly as?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  berth release team-a/web --token 0a1b2c3d4e5f         # a held decision
+  berth release --source fleet --token 0a1b2c3d4e5f     # held deletions of a source
+
+The token stands in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
+the decision moves on meanwhile, it is held again under another token. In Git the same is done by the annotation
+${RELEASE_ANNOTATION} on the placement.
+`;
+
+export const releaseCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('release')
+      .argument('[placement]', 'NAMESPACE/NAME')
+      .description('let a held change through, once, and record who did it');
+    addHubFlags(command)
+      .requiredOption('--token <token>', 'plan token of the held change')
+      .option('--source <name>', 'release held deletions of this source instead of a placement')
+      .option('--namespace <name>', 'with --source: namespace of the controller’s objects', 'berth-system')
+      .option('--as <name>', 'who releases (default: the operating system’s user)')
+      .addHelpText('after', EXAMPLES)
+      .action(
+        run((io, placement: string | undefined, flags: ReleaseFlags) => runRelease(io, placement, flags)),
+      );
+  },
+};
+
+async function runRelease(io: CliIo, placement: string | undefined, flags: ReleaseFlags): Promise<ExitCode> {
+  if (!/^[0-9a-f]{12}$/.test(flags.token))
+    throw new InputError(`got ${JSON.stringify(flags.token)}, expected 12 hexadecimal digits`, {
+      code: 'cli.flag',
+      subject: '--token',
+    });
+  const annotations = {
+    [RELEASE_ANNOTATION]: flags.token,
+    [RELEASED_BY_ANNOTATION]: `${flags.as ?? userInfo().username} at ${new Date().toISOString()}`,
+  };
+  const options = { fieldManager: 'berth-release' };
+  return withHub<ExitCode>(io, flags, async (hub) => {
+    if (flags.source !== undefined) {
+      const kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+      const key = { namespace: flags.namespace, name: `berth-${flags.source}` };
+      await hub.mergePatch(kind, key, { metadata: { annotations } }, options);
+      io.stdout.write(`released deletions of source ${flags.source} (token ${flags.token})\n`);
+      return 0;
+    }
+    const [namespace, name, more] = (placement ?? '').split('/');
+    if (
+      namespace === undefined ||
+      name === undefined ||
+      namespace === '' ||
+      name === '' ||
+      more !== undefined
+    )
+      throw new InputError(`got ${JSON.stringify(placement ?? '')}, expected NAMESPACE/NAME (or --source)`, {
+        code: 'cli.argument',
+        subject: 'placement',
+      });
+    const found = (await hub.get(PLACEMENT, { namespace, name })) as unknown as Placement | undefined;
+    requireHeld(found, `Placement ${namespace}/${name}`, flags.token);
+    await hub.mergePatch(PLACEMENT, { namespace, name }, { metadata: { annotations } }, options);
+    io.stdout.write(`released ${namespace}/${name} (token ${flags.token})\n`);
+    return 0;
+  });
+}
+
+/** A token of yesterday would do nothing, silently: say so. */
+function requireHeld(placement: Placement | undefined, subject: string, token: string): void {
+  if (placement === undefined)
+    throw new InputError('does not exist on the hub', { code: 'release.placement', subject });
+  const held = placement.status?.conditions?.find(
+    ({ type, status }) => type === HELD_CONDITION && status === 'True',
+  );
+  if (held === undefined) throw new InputError('nothing is held', { code: 'release.not-held', subject });
+  if (!held.message.includes(token))
+    throw new InputError(`the token ${token} names another change than the one that is held now`, {
+      code: 'release.token',
+      subject,
+      hint: held.message,
+    });
+}

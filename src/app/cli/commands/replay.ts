@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { InputError } from '../../../core/errors.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { decidedText } from '../../../core/publish/decision-record.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+import { packageVersion } from '../package-version.ts';
+
+const EXAMPLES = `
+Examples:
+  berth history team-a/web
+  berth replay 1c0ffee5c0ffee55 --data /var/lib/berth
+`;
+
+export const replayCommand: CliCommand = {
+  register(program, run) {
+    program
+      .command('replay')
+      .argument('<record>', 'hash of a record, or its beginning')
+      .description(
+        'compute a published decision again from its recorded inputs, offline, and compare byte for byte',
+      )
+      .option('--data <dir>', 'data directory of berth serve', '.berth')
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, hash: string, flags: { data: string }) => runReplay(io, hash, flags)));
+  },
+};
+
+/** 0: the same bytes; 1: another result. */
+async function runReplay(io: CliIo, hash: string, flags: { readonly data: string }): Promise<ExitCode> {
+  const { HistoryReader } = await import('../../../adapters/store/history-reader.ts');
+  const { startEngine } = await import('../../serve/placement-engine.ts');
+  const history = new HistoryReader(join(flags.data, 'history'));
+  const found = (await history.list()).filter((record) => record.hash.startsWith(hash));
+  const record = found[0];
+  if (record === undefined || found.length > 1)
+    throw new InputError(
+      found.length > 1 ? `fits ${found.length} records, give more of the hash` : 'is not in the history',
+      {
+        code: 'history.record',
+        subject: `record ${hash}`,
+        hint: 'berth history lists them',
+      },
+    );
+  const world = await history.readWorld(record.inputs);
+  const result = startEngine()(world).find(
+    (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
+  );
+  const again = result === undefined ? 'nothing' : decidedText(result);
+  if (again === record.decided) {
+    io.stdout.write(
+      `${record.hash} ${record.placement}: the same decision, byte for byte (${again.length} bytes)\n`,
+    );
+    return 0;
+  }
+  io.stdout.write(`${record.hash} ${record.placement}: another decision\n- ${record.decided}\n+ ${again}\n`);
+  io.stderr.write(`recorded by berth ${record.engineVersion}, computed by berth ${await packageVersion()}\n`);
+  return 1;
+}

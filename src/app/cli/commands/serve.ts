@@ -1,0 +1,190 @@
+import { InputError } from '../../../core/errors.ts';
+import { parseGoDuration } from '../../../core/model/go-duration.ts';
+import { parseRemovalBudget } from '../../../core/publish/removal-budget.ts';
+import type { GitAuth } from '../../../adapters/git/git-auth.ts';
+import type { GitRef } from '../../../adapters/git/git-repository.ts';
+import type { ServeFleetOptions, ServeSource } from '../../serve/serve-options.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+import { packageVersion } from '../package-version.ts';
+import { addHubFlags, type HubFlags } from '../hub-flags.ts';
+
+interface ServeFlags extends HubFlags {
+  readonly repo: readonly string[];
+  readonly ref?: string;
+  readonly path?: readonly string[];
+  readonly gitTokenFile?: string;
+  readonly gitSshKey?: string;
+  readonly gitKnownHosts?: string;
+  readonly data: string;
+  readonly sync: string;
+  readonly schedule: string;
+  readonly force: boolean;
+  readonly embedded: boolean;
+  readonly works: boolean;
+  readonly removalBudget: string;
+  readonly staleAfter: string;
+  readonly poll: string;
+  readonly listen?: string;
+  readonly tokenFile?: string;
+  readonly logLevel: string;
+}
+
+const EXAMPLES = `
+Examples:
+  berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
+  berth serve --repo ./fleet --data .berth --listen 127.0.0.1:8080 --token-file plugin-tokens
+  berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
+`;
+
+export const serveCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('serve')
+      .description(
+        'run the controller: Git to hub, placement decisions, works, plugin endpoint (until stopped)',
+      );
+    addHubFlags(command)
+      .requiredOption(
+        '--repo <url...>',
+        'Git repositories: https://, ssh://, file:// or a local path; NAME=URL names one',
+      )
+      .option(
+        '--ref <ref>',
+        'branch, or tag:NAME, semver:RANGE, commit:ID (default: the remote’s default branch)',
+      )
+      .option('--path <glob...>', 'only files that match')
+      .option('--git-token-file <file>', 'token for https')
+      .option('--git-ssh-key <file>', 'private key for ssh; needs --git-known-hosts')
+      .option('--git-known-hosts <file>', 'host keys for ssh')
+      .option('--data <dir>', 'mirrors, history and state', '.berth')
+      .option('--sync <mode>', 'apply: Berth applies Git to the hub; observe: somebody else does', 'apply')
+      .option(
+        '--schedule <mode>',
+        'berth: Berth decides placements; upstream: OCM’s controller does',
+        'berth',
+      )
+      .option('--force', 'take fields that other managers own', false)
+      .option(
+        '--embedded',
+        'the hub is an embedded one: recorded status comes from Git, namespaces are made',
+        false,
+      )
+      .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
+      .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
+      .option(
+        '--stale-after <duration>',
+        'hold all changes when the hub was not confirmed for this long',
+        '5m',
+      )
+      .option('--poll <duration>', 'how often Git is asked', '60s')
+      .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
+      .option('--token-file <file>', 'bearer tokens of the plugin endpoint and /api, one per line')
+      .option('--log-level <level>', 'debug, info, warn, error', 'info')
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, flags: ServeFlags) => runServe(io, flags)));
+  },
+};
+
+async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
+  const sources = flags.repo.map((repo) => sourceOf(repo, flags));
+  const budget = parseRemovalBudget(flags.removalBudget);
+  if (budget === undefined)
+    throw badFlag('--removal-budget', flags.removalBudget, 'a number or a percentage');
+  const settings = {
+    sources,
+    budget,
+    schedule: oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const),
+    staleAfterMs: duration('--stale-after', flags.staleAfter),
+    pollIntervalMs: duration('--poll', flags.poll),
+    embedded: flags.embedded,
+    works: flags.works,
+    dataDir: flags.data,
+    ...(flags.listen === undefined ? {} : { http: listenAddress(flags.listen, flags.tokenFile) }),
+  };
+  const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
+  const { loadKubeConfig } = await import('../../../adapters/kube/load-kube-config.ts');
+  const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
+  const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
+  const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
+  const { serveFleet } = await import('../../serve/serve-fleet.ts');
+  const { logEvent } = await import('../../serve/log-event.ts');
+  const log = createLogger({ level, stream: io.stderr });
+  const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
+  const api = new HttpKubeApi({ config: loadKubeConfig({ file, context: flags.context }), clock });
+  const options: ServeFleetOptions = {
+    ...settings,
+    api,
+    clock,
+    log,
+    random: Math.random,
+    engineVersion: await packageVersion(),
+    env: io.env,
+  };
+  const fleet = await serveFleet(options);
+  const stop = (): void => void fleet.close();
+  io.signal.addEventListener('abort', stop, { once: true });
+  if (io.signal.aborted) stop();
+  log.info('controller started', {
+    hub: api.server,
+    listen: fleet.url,
+    sources: sources.map(({ url }) => url),
+  });
+  for await (const event of fleet.events) logEvent(log, event);
+  api.close();
+  return 0;
+}
+
+function sourceOf(repo: string, flags: ServeFlags): ServeSource {
+  const named = /^([a-z0-9][-a-z0-9]*)=(.+)$/.exec(repo);
+  return {
+    name: named?.[1],
+    url: named?.[2] ?? repo,
+    ref: flags.ref === undefined ? undefined : parseRef(flags.ref),
+    paths: flags.path,
+    auth: authOf(flags),
+    sync: oneOf('--sync', flags.sync, ['apply', 'observe'] as const),
+    force: flags.force,
+  };
+}
+
+function parseRef(text: string): GitRef {
+  const [, type, rest = ''] = /^(tag|semver|commit|branch):(.+)$/.exec(text) ?? [];
+  if (type === 'tag' || type === 'branch') return { type, name: rest };
+  if (type === 'semver') return { type, range: rest };
+  if (type === 'commit') return { type, id: rest };
+  return { type: 'branch', name: text };
+}
+
+function authOf(flags: ServeFlags): GitAuth | undefined {
+  if (flags.gitTokenFile !== undefined) return { type: 'token', file: flags.gitTokenFile };
+  if (flags.gitSshKey === undefined) return undefined;
+  if (flags.gitKnownHosts === undefined)
+    throw badFlag('--git-known-hosts', '', 'a file of host keys next to --git-ssh-key');
+  return { type: 'ssh', keyFile: flags.gitSshKey, knownHostsFile: flags.gitKnownHosts };
+}
+
+function listenAddress(text: string, tokenFile: string | undefined): NonNullable<ServeFleetOptions['http']> {
+  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw badFlag('--listen', text, 'HOST:PORT');
+  return { host: host === undefined || host === '' ? '0.0.0.0' : host, port: Number(port), tokenFile };
+}
+
+function duration(flag: string, text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms === undefined || ms <= 0) throw badFlag(flag, text, 'a duration such as 30s or 5m');
+  return ms;
+}
+
+function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
+  const found = known.find((value) => value === text);
+  if (found === undefined) throw badFlag(flag, text, known.join(' or '));
+  return found;
+}
+
+function badFlag(flag: string, got: string, expected: string): InputError {
+  return new InputError(`got ${JSON.stringify(got)}, expected ${expected}`, {
+    code: 'cli.flag',
+    subject: flag,
+  });
+}

@@ -1,0 +1,81 @@
+import type { ControllerStatus } from '../../serve/controller-status.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../cli-io.ts';
+import { renderTextTable } from '../text-table.ts';
+import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
+
+interface StatusFlags extends ControllerFlags {
+  readonly output: string;
+}
+
+const EXAMPLES = `
+Examples:
+  berth status --token-file plugin-tokens
+  berth status --server http://berth.berth-system:8080 --token-file plugin-tokens -o json
+`;
+
+export const statusCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('status')
+      .description('what a running controller read, published and held, and what is wrong in Git');
+    addControllerFlags(command)
+      .option('-o, --output <format>', 'table or json', 'table')
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, flags: StatusFlags) => runStatus(io, flags)));
+  },
+};
+
+/** Exit code 1 when something needs a person. */
+async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
+  const status = (await askController(flags, 'GET', 'status')) as ControllerStatus;
+  io.stdout.write(
+    flags.output === 'json' ? `${JSON.stringify(status, undefined, 2)}\n` : renderStatus(status),
+  );
+  const troubled =
+    !status.ready ||
+    status.warnings.length > 0 ||
+    status.sources.some(
+      (source) => source.error !== undefined || source.problems.length > 0 || source.pruneHeld !== undefined,
+    ) ||
+    status.placements.some((placement) => placement.held !== undefined);
+  return troubled ? 1 : 0;
+}
+
+export function renderStatus(status: ControllerStatus): string {
+  const lines = [
+    `Controller: ${status.ready ? 'ready' : `not ready: ${status.problem ?? 'starting'}`}`,
+    `Placements are decided by: ${status.schedule === 'berth' ? 'Berth' : 'OCM (schedule: upstream)'}`,
+    ...status.warnings.map((warning) => `Warning: ${warning}`),
+    '',
+  ];
+  const sources = status.sources.map(({ name, commit, objects, error, problems }) => [
+    name,
+    commit?.slice(0, 8) ?? '-',
+    String(objects),
+    String(problems.length),
+    error ?? '',
+  ]);
+  const placements = status.placements.map(({ placement, clusters, held }) => [
+    placement,
+    String(clusters),
+    held?.reason ?? '',
+  ]);
+  const details = [
+    ...status.sources.flatMap(({ name, problems, pruneHeld }) => [
+      ...problems.map((problem) => `${name}: ${problem}`),
+      ...(pruneHeld === undefined ? [] : [`${name}: ${pruneHeld}`]),
+    ]),
+    ...status.placements.flatMap(({ placement, held }) =>
+      held === undefined ? [] : [`${placement}: ${held.message}`],
+    ),
+  ];
+  return [
+    lines.join('\n'),
+    '\n',
+    renderTextTable(['SOURCE', 'COMMIT', 'OBJECTS', 'PROBLEMS', 'ERROR'], sources),
+    '\n',
+    renderTextTable(['PLACEMENT', 'CLUSTERS', 'HELD'], placements),
+    details.length === 0 ? '' : `\n${details.join('\n')}\n`,
+  ].join('');
+}

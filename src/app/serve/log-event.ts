@@ -1,0 +1,67 @@
+import { formatLocation } from '../../core/model/source-location.ts';
+import type { Logger } from '../../core/ports.ts';
+import type { FleetEvent } from './fleet-events.ts';
+
+/** One log entry per event; what went wrong in Git is named with its place. */
+export function logEvent(log: Logger, event: FleetEvent): void {
+  switch (event.kind) {
+    case 'commit-read': {
+      const { source, commit, objects, files, problems } = event;
+      log.info('commit read', {
+        source,
+        commit: commit?.id,
+        author: commit?.author.name,
+        objects,
+        files,
+        problems: problems.length,
+      });
+      for (const { severity, location, message, hint } of problems) {
+        const at = location === undefined ? undefined : formatLocation(location);
+        log[severity === 'error' ? 'error' : 'warn']('problem in the source', {
+          source,
+          at,
+          problem: message,
+          hint,
+        });
+      }
+      return;
+    }
+    case 'decided': {
+      const { placement, result, added, removed } = event;
+      log.info('placement decided', {
+        placement,
+        outcome: result.outcome,
+        clusters: result.selected.length,
+        added,
+        removed,
+      });
+      return;
+    }
+    case 'published':
+    case 'synced':
+    case 'work-written': {
+      const { kind, atMs: _at, ...fields } = event;
+      log.info(TEXT[kind], fields);
+      return;
+    }
+    case 'held':
+    case 'sync-problem': {
+      const { kind, atMs: _at, message, ...fields } = event;
+      log.warn(TEXT[kind], { ...fields, explanation: message });
+      return;
+    }
+    case 'error':
+      log.warn('failed, it is tried again', { where: event.where, error: event.error });
+      return;
+    case 'ready':
+      log.info('everything was read and published once');
+  }
+}
+
+const TEXT = {
+  published: 'decision published',
+  synced: 'hub follows the source',
+  'work-written': 'work written',
+  held: 'decision held, the last one stays published',
+  'sync-problem': 'object not synced',
+} as const;

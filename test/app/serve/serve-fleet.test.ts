@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import type { FleetEvent } from '../../../src/app/serve/fleet-events.ts';
+import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
+import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { GitFixture } from '../../fakes/git-fixture.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
+
+type Hub = Awaited<ReturnType<typeof startEmbeddedHub>>;
+
+describe('serveFleet on the embedded hub', () => {
+  let hub: Hub;
+  let git: GitFixture;
+  let dataDir: string;
+  let running: FleetController | undefined;
+  let events: FleetEvent[];
+
+  beforeEach(async () => {
+    hub = await startEmbeddedHub();
+    git = new GitFixture();
+    dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+  });
+  afterEach(async () => {
+    await running?.close();
+    running = undefined;
+    await hub.close();
+    git.remove();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function serve(over: Partial<ServeFleetOptions> = {}): Promise<FleetController> {
+    const options: ServeFleetOptions = {
+      api: hub.api,
+      sources: [{ url: git.path }],
+      dataDir,
+      clock: systemClock,
+      log: new SilentLogger(),
+      random: Math.random,
+      engineVersion: 'test',
+      env: process.env,
+      embedded: true,
+      pollIntervalMs: 50,
+      ...over,
+    };
+    running = await serveFleet(options);
+    events = [];
+    const { events: stream } = running;
+    const reader = stream[Symbol.asyncIterator]();
+    void (async () => {
+      for (let next = await reader.next(); next.done !== true; next = await reader.next())
+        events.push(next.value);
+    })();
+    return running;
+  }
+
+  async function until<T>(what: () => T | undefined | Promise<T | undefined>, forMs = 10_000): Promise<T> {
+    const deadline = Date.now() + forMs;
+    for (;;) {
+      const value = await what();
+      if (value !== undefined) return value;
+      if (Date.now() > deadline)
+        throw new Error(
+          `not reached; events: ${JSON.stringify(events.slice(-12), (k, v: unknown) => (k === 'result' ? undefined : v), 1)}`,
+        );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  const published = (name: string, after = 0) =>
+    until(
+      () =>
+        events
+          .slice(after)
+          .find((event) => event.kind === 'published' && event.placement === `team-a/${name}`) as
+          | (FleetEvent & { kind: 'published' })
+          | undefined,
+    );
+
+  const decisions = async (name: string) => {
+    const { items } = await hub.api.list(PLACEMENT_DECISION, {
+      namespace: 'team-a',
+      labelSelector: `cluster.open-cluster-management.io/placement=${name}`,
+    });
+    return items.flatMap(
+      (item) =>
+        (item['status'] as { decisions?: { clusterName: string }[] }).decisions?.map((d) => d.clusterName) ??
+        [],
+    );
+  };
+  const read = async (name: string) =>
+    (await hub.api.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement;
+
+  it('brings a commit to the hub: objects, decisions, status, and changes after it', async () => {
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) }, 'First fleet');
+    await serve();
+    expect(await published('web')).toMatchObject({ clusters: ['c1', 'c2'], added: ['c1', 'c2'] });
+    expect(await decisions('web')).toEqual(['c1', 'c2']);
+    const status = await until(async () => (await read('web')).status);
+    expect(status).toMatchObject({
+      numberOfSelectedClusters: 2,
+      decisionGroups: [
+        { decisionGroupIndex: 0, decisionGroupName: '', decisions: ['web-decision-1'], clusterCount: 2 },
+      ],
+    });
+    expect(status.conditions?.map(({ type, status: value }) => `${type}=${value}`).sort()).toEqual([
+      'PlacementMisconfigured=False',
+      'PlacementSatisfied=True',
+    ]);
+    expect(events.find((event) => event.kind === 'commit-read')).toMatchObject({
+      commit: { subject: 'First fleet', author: { name: 'Ada' } },
+      problems: [],
+    });
+
+    const mark = events.length;
+    const tainted = { taints: [{ key: 'drain', value: 'x', effect: 'NoSelect' }] };
+    git.commit({
+      'c1.yaml': yaml(cluster('c1', tainted)),
+      'clusters.yaml': yaml(...[2, 3, 4, 5, 6].map((n) => cluster(`c${n}`))),
+    });
+    expect(await published('web', mark)).toMatchObject({
+      clusters: ['c2', 'c3'],
+      added: ['c3'],
+      removed: ['c1'],
+    });
+  });
+
+  it('holds a change beyond the budget, says how to let it through, and a commit that does so releases it', async () => {
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    await serve();
+    await published('web');
+    const drained = yaml(
+      ...[1, 2, 3, 4, 5, 6].map((n) =>
+        cluster(`c${n}`, n < 5 ? { labels: { 'cluster.open-cluster-management.io/clusterset': 'old' } } : {}),
+      ),
+    );
+    git.commit({ 'clusters.yaml': drained });
+    const held = await until(
+      () => events.find((event) => event.kind === 'held') as (FleetEvent & { kind: 'held' }) | undefined,
+    );
+    expect(held).toMatchObject({ placement: 'team-a/web', reason: 'RemovalBudgetExceeded' });
+    const condition = await until(async () =>
+      (await read('web')).status?.conditions?.find(({ type }) => type === 'berth.dev/Held'),
+    );
+    expect(condition).toMatchObject({ status: 'True', reason: 'RemovalBudgetExceeded' });
+    expect(condition.message).toContain('4 of 6 clusters would go (budget 2): c1, c2, c3, c4.');
+    expect(condition.message).toContain(`berth release team-a/web --token ${held.token}`);
+    expect(await decisions('web')).toHaveLength(6);
+    const mark = events.length;
+    git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': held.token })) }, 'Let it go');
+    expect(await published('web', mark)).toMatchObject({ clusters: ['c5', 'c6'] });
+    const after = await until(async () => {
+      const found = (await read('web')).status?.conditions?.find(({ type }) => type === 'berth.dev/Held');
+      return found?.status === 'False' ? found : undefined;
+    });
+    expect(after.reason).toBe('Published');
+  });
+
+  it('a restart with nothing changed writes nothing', async () => {
+    git.commit({
+      ...baseFiles,
+      'web.yaml': yaml(placement('web'), placement('api', { numberOfClusters: 1 })),
+    });
+    await (await serve()).whenReady();
+    await published('web');
+    await published('api');
+    await until(async () => ((await read('web')).status === undefined ? undefined : true));
+    await until(async () => ((await read('api')).status === undefined ? undefined : true));
+    await running?.close();
+    const before = (await hub.api.list(PLACEMENT)).resourceVersion;
+    await (await serve()).whenReady();
+    const synced = await until(() => events.find((event) => event.kind === 'synced'));
+    expect(synced).toMatchObject({ applied: 0, pruned: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await hub.api.list(PLACEMENT)).resourceVersion).toBe(before);
+    expect(events.filter((event) => event.kind === 'published' || event.kind === 'error')).toEqual([]);
+  });
+
+  it('keeps the last good decisions when a file breaks, and goes on with the rest', async () => {
+    git.commit({
+      ...baseFiles,
+      'web.yaml': yaml(placement('web')),
+      'api.yaml': yaml(placement('api', { numberOfClusters: 1 })),
+    });
+    await serve();
+    await published('web');
+    await published('api');
+    git.commit({
+      'web.yaml': 'apiVersion: [\n',
+      'api.yaml': yaml(placement('api', { numberOfClusters: 3 })),
+    });
+    const mark = events.length;
+    expect(await published('api', mark)).toMatchObject({ clusters: ['c1', 'c2', 'c3'] });
+    const problem = await until(() =>
+      events.slice(mark).find((event) => event.kind === 'commit-read' && event.problems.length > 0),
+    );
+    expect(problem).toMatchObject({ problems: [{ severity: 'error', location: { file: 'web.yaml' } }] });
+    expect(await decisions('web')).toHaveLength(6);
+  });
+
+  it('prunes what leaves Git, within the budget, and keeps what asks to be kept', async () => {
+    const kept = placement('kept', {}, { 'berth.dev/prune': 'disabled' });
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')), 'kept.yaml': yaml(kept) });
+    await serve();
+    await published('web');
+    await published('kept');
+    git.commit({ 'web.yaml': undefined, 'kept.yaml': undefined });
+    await until(() => events.find((event) => event.kind === 'synced' && event.pruned === 1));
+    expect(await hub.api.get(PLACEMENT, { namespace: 'team-a', name: 'web' })).toBeUndefined();
+    expect(await read('kept')).toBeDefined();
+    git.commit({ 'clusters.yaml': undefined });
+    const held = await until(() => events.find((event) => event.kind === 'sync-problem'));
+    expect(held).toMatchObject({ message: expect.stringContaining('6 of ') as string });
+    expect((await hub.api.list(PLACEMENT_DECISION)).items.length).toBeGreaterThan(0);
+  });
+
+  it('answers the plugin endpoint, health and status', async () => {
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) });
+    const tokenFile = join(dataDir, 'tokens');
+    const token = 'a-token-of-this-test';
+    writeFileSync(tokenFile, token);
+    const controller = await serve({ http: { host: '127.0.0.1', port: 0, tokenFile } });
+    const url = controller.url ?? '';
+    const ask = () =>
+      fetch(`${url}/api/v1/getparams.execute`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify({
+          applicationSetName: 'web',
+          input: { parameters: { placement: 'team-a/web' } },
+        }),
+      });
+    await published('web');
+    const answer = await until(async () => {
+      const response = await ask();
+      return response.status === 200
+        ? ((await response.json()) as { output: { parameters: { name: string }[] } })
+        : undefined;
+    });
+    expect(answer.output.parameters.map(({ name }) => name)).toEqual(['c1', 'c2']);
+    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok');
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/berth_publications_total 1\n/);
+    expect((await fetch(`${url}/api/v1/status`)).status).toBe(401);
+    const status = await fetch(`${url}/api/v1/status`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await status.json()).toMatchObject({
+      ready: true,
+      schedule: 'berth',
+      placements: [{ placement: 'team-a/web', clusters: 2 }],
+    });
+  });
+});

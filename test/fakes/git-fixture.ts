@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A Git repository that a test writes commits into. */
+export class GitFixture {
+  readonly path = mkdtempSync(join(tmpdir(), 'berth-git-'));
+
+  constructor() {
+    this.#git('init', '-q', '-b', 'main');
+  }
+
+  /** Writes files (undefined removes one) and commits; the commit's id. */
+  commit(files: Readonly<Record<string, string | undefined>>, subject = 'change'): string {
+    for (const [name, text] of Object.entries(files)) {
+      const file = join(this.path, name);
+      if (text === undefined) rmSync(file);
+      else {
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, text);
+      }
+    }
+    this.#git('add', '-A');
+    this.#git('commit', '-q', '--allow-empty', '-m', subject);
+    return this.#git('rev-parse', 'HEAD').trim();
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
+  #git(...args: string[]): string {
+    const identity = {
+      GIT_AUTHOR_NAME: 'Ada',
+      GIT_AUTHOR_EMAIL: 'ada@example.org',
+      GIT_COMMITTER_NAME: 'Ada',
+      GIT_COMMITTER_EMAIL: 'ada@example.org',
+    };
+    const env = { ...process.env, ...identity, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+    return execFileSync('git', ['-C', this.path, ...args], { env, encoding: 'utf8' });
+  }
+}
