@@ -66,6 +66,7 @@ describe('berth plan', () => {
     expect(stdout).toMatch(/~ ManifestWorkReplicaSet guestbook\/frontend moves: \+ cluster2; - cluster1/);
     expect(stdout).toMatch(/~ ManagedCluster cluster1 \(spec\.taints\)/);
     expect(stdout).not.toContain('guestbook/metrics');
+    expect(stdout).toContain('No PlacementDecisions are recorded');
     expect(stderr).toBe('');
     // The same commits give the same bytes.
     expect((await plan('--base', 'main', '--head', 'change')).stdout).toBe(stdout);

@@ -52,10 +52,12 @@ export function planFleets({ base, head, now }: FleetPlanInput): Plan {
       return verdict.kind === 'held' ? { reason: verdict.reason, message: verdict.message } : undefined;
     },
   });
-  return baseWorld.decisions.length > 0
-    ? { ...plan, notEvaluated: plan.notEvaluated.filter((note) => !note.startsWith('No PlacementDecisions')) }
-    : plan;
+  if (baseWorld.decisions.length > 0 || baseWorld.placements.length === 0) return plan;
+  return { ...plan, notEvaluated: [...plan.notEvaluated, NOTHING_RECORDED] };
 }
+
+const NOTHING_RECORDED =
+  'No PlacementDecisions are recorded: what the base decides by itself counts as what is published now.';
 
 /** What is published before the change: as recorded, else what the base decides for itself once it has settled. */
 function decisionsOfBefore(world: World): World['decisions'] {

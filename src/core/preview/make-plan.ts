@@ -30,7 +30,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
 
 function notEvaluated(base: PlanSide, head: PlanSide): string[] {
   const notes: string[] = [];
-  const { clusters, decisions } = base.world;
+  const { clusters } = base.world;
   if (clusters.length === 0 && head.world.clusters.length === 0)
     notes.push(
       'No ManagedCluster stands in the repository, so no placement can select anything in this plan.',
@@ -39,10 +39,6 @@ function notEvaluated(base: PlanSide, head: PlanSide): string[] {
   if (silent > 0)
     notes.push(
       `${silent} of ${head.world.clusters.length} clusters have no recorded status: their claims and resources count as absent.`,
-    );
-  if (decisions.length === 0 && base.world.placements.length > 0)
-    notes.push(
-      'No PlacementDecisions are recorded: what the base decides by itself counts as what is published now.',
     );
   return notes;
 }
