@@ -8,6 +8,7 @@ interface RunFlags {
   readonly data: string;
   readonly listen: string;
   readonly members: string;
+  readonly agents: boolean;
   readonly audit: string;
   readonly logLevel: string;
 }
@@ -24,7 +25,7 @@ interface KubeconfigFlags {
 const EXAMPLES = `
 Examples:
   berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
-  berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3
+  berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3 --agents   # three clusters that apply works
   berth hub kubeconfig --data .berth/hub --user alice --group viewers > alice.kubeconfig
   berth hub backup --data .berth/hub hub.backup            # may run beside the hub
   berth hub restore --data .berth/hub-new hub.backup
@@ -58,6 +59,7 @@ function registerRun(hub: Command, run: RunAction): void {
       'member clusters below /clusters/NAME: a number, or names with commas',
       '0',
     )
+    .option('--agents', 'register the members on the hub and run an agent for each', false)
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
     .option('--log-level <level>', 'debug, info, warn, error', 'info')
     .action(
@@ -78,11 +80,16 @@ function registerRun(hub: Command, run: RunAction): void {
         });
         if (!isLoopback(listen.host))
           io.stderr.write(`warning: listening on ${listen.host}, reachable from other machines\n`);
+        const { startMembers } = await import('../../members/start-members.ts');
+        const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
+        const { agents } = flags;
+        const alive = await startMembers({ hub: running, names: members, agents, clock, log });
         io.stdout.write(`${running.adminKubeconfigPath}\n`);
         await new Promise<void>((resolve) => {
           if (io.signal.aborted) resolve();
           else io.signal.addEventListener('abort', () => resolve(), { once: true });
         });
+        await alive.close();
         await running.close();
         return 0;
       }),

@@ -1,0 +1,224 @@
+// Many agents in one process against the embedded hub with as many member clusters in another process.
+//   npm run build && node test/bench/agent.bench.mjs [CLUSTERS=1000] [WORKS=10]
+// Prints: time until every work is Applied, CPU and memory of both processes, latency of status changes until they are on the hub,
+// and the writes made in a minute at rest.
+import { fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { systemClock as clock } from '../../dist/src/adapters/clock/system-clock.js';
+import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
+import { loadKubeConfig } from '../../dist/src/adapters/kube/load-kube-config.js';
+import { startAgent } from '../../dist/src/app/agent/start-agent.js';
+import { MANIFEST_WORK } from '../../dist/src/core/model/kinds.js';
+
+const SILENT = { debug() {}, info() {}, warn() {}, error: console.error, child: () => SILENT };
+const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+const DEPLOYMENT = { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', namespaced: true };
+const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
+
+async function runHub(dataDir, clusters) {
+  const { startHub } = await import('../../dist/src/hub/start-hub.js');
+  const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
+  const hub = await startHub({ dataDir, members });
+  process.on('message', async (message) => {
+    if (message === 'usage') process.send({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss });
+    if (message === 'stop') {
+      await hub.close();
+      process.exit(0);
+    }
+  });
+  process.send({ kubeconfig: hub.adminKubeconfigPath, members: members.map((name) => hub.memberKubeconfigPath(name)) });
+}
+
+async function main(clusters, works) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'));
+  const child = fork(new URL(import.meta.url).pathname, ['--hub', dataDir, String(clusters)]);
+  const stop = async () => {
+    child.send('stop');
+    await new Promise((resolve) => child.once('exit', resolve));
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const began = performance.now();
+    const { kubeconfig, members } = await answer(child);
+    say(`hub with ${clusters} members ready after ${seconds(began)} s`);
+    await measure({ child, clusters, works, kubeconfig, members });
+  } finally {
+    await stop();
+  }
+}
+
+async function measure({ child, clusters, works, kubeconfig, members }) {
+  const hub = new HttpKubeApi({ config: loadKubeConfig({ file: kubeconfig }), clock, maxSockets: 64 });
+  const began = performance.now();
+  await inParallel(clusters, 32, async (index) => {
+    await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: nameOf(index) } });
+    for (let work = 0; work < works; work++) await hub.create(MANIFEST_WORK, workOf(nameOf(index), work));
+  });
+  say(`${clusters * works} works written in ${seconds(began)} s`);
+
+  const counter = { writes: 0, reads: 0 };
+  const apis = members.map((file) =>
+    counting(new HttpKubeApi({ config: loadKubeConfig({ file }), clock, maxSockets: 2 }), counter),
+  );
+  const counted = counting(hub, counter);
+  const watcher = watchHub(hub);
+  await watcher.ready;
+  const cpu = process.cpuUsage();
+  const hubBefore = await usage(child);
+  const startedAt = performance.now();
+  const agents = apis.map((cluster, index) =>
+    startAgent({ hub: counted, cluster, clusterName: nameOf(index), clock, log: SILENT, workers: 2 }),
+  );
+  await watcher.until(() => watcher.applied.size === clusters * works, 600_000);
+  const spent = process.cpuUsage(cpu);
+  const hubAfter = await usage(child);
+  say(`all ${clusters * works} works Applied after ${seconds(startedAt)} s (target 60 s)`);
+  say(`  agents: ${ms(spent)} s CPU, ${mib(process.memoryUsage().rss)} MiB; hub and members: ${((hubAfter.cpu.user + hubAfter.cpu.system - hubBefore.cpu.user - hubBefore.cpu.system) / 1e6).toFixed(1)} s CPU, ${mib(hubAfter.rss)} MiB`);
+  say(`  requests: ${counter.reads} reads, ${counter.writes} writes (${(counter.writes / clusters / works).toFixed(1)} per work)`);
+
+  await sleep(5_000);
+  await latencies({ watcher, apis, clusters, works });
+
+  await sleep(5_000);
+  const before = { ...counter };
+  await sleep(Number(process.env.REST_MS ?? 60_000));
+  say(`at rest, 60 s: ${counter.writes - before.writes} writes, ${counter.reads - before.reads} reads`);
+  say(`memory of the agents' process: ${mib(process.memoryUsage().rss)} MiB (target 1536)`);
+  await Promise.all(agents.map((agent) => agent.close()));
+  watcher.close();
+  for (const api of [...apis, counted]) api.close();
+}
+
+/** A status changes on a member; how long until the hub knows? 50 changes a second, spread over the fleet. */
+async function latencies({ watcher, apis, clusters, works }) {
+  const samples = [];
+  const rounds = 500;
+  for (let round = 0; round < rounds; round++) {
+    const index = (round * 7919) % clusters;
+    const work = round % works;
+    const value = 1000 + round;
+    const seen = watcher.feedback(`${nameOf(index)}/w${work}`, value);
+    const at = performance.now();
+    await apis[index].mergePatch(
+      DEPLOYMENT,
+      { namespace: 'default', name: `d${work}` },
+      { status: { readyReplicas: value, replicas: value } },
+      { subresource: 'status' },
+    );
+    void seen.then(() => samples.push(performance.now() - at));
+    await sleep(20);
+  }
+  await watcher.until(() => samples.length === rounds, 60_000);
+  samples.sort((a, b) => a - b);
+  const at = (share) => Math.round(samples[Math.floor(samples.length * share)] ?? samples.at(-1));
+  say(`status change to hub: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${Math.round(samples.at(-1))} ms (target p99 2000)`);
+}
+
+function workOf(namespace, index) {
+  const labels = { app: `d${index}` };
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: `d${index}`, namespace: 'default' },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'registry.example.com/c:1' }] } },
+    },
+  };
+  return {
+    apiVersion: 'work.open-cluster-management.io/v1',
+    kind: 'ManifestWork',
+    metadata: { name: `w${index}`, namespace },
+    spec: {
+      workload: { manifests: [deployment] },
+      manifestConfigs: [
+        {
+          resourceIdentifier: { group: 'apps', resource: 'deployments', name: `d${index}`, namespace: 'default' },
+          feedbackRules: [{ type: 'WellKnownStatus' }],
+        },
+      ],
+    },
+  };
+}
+
+/** The hub as its users see it: one watch over all works. */
+function watchHub(hub) {
+  const stop = new AbortController();
+  const applied = new Set();
+  const waiting = new Map();
+  const ready = hub.list(MANIFEST_WORK).then(({ resourceVersion }) => {
+    void follow(resourceVersion);
+  });
+  async function follow(resourceVersion) {
+    for await (const event of hub.watch(MANIFEST_WORK, { resourceVersion, signal: stop.signal })) {
+      if (event.type === 'bookmark') continue;
+      const { metadata, status } = event.object;
+      const key = `${metadata.namespace}/${metadata.name}`;
+      if (status?.conditions?.some(({ type, status: is }) => type === 'Applied' && is === 'True')) applied.add(key);
+      const ready = status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.find(({ name }) => name === 'ReadyReplicas');
+      const wait = waiting.get(`${key} ${ready?.fieldValue.integer}`);
+      wait?.();
+    }
+  }
+  return {
+    ready,
+    applied,
+    feedback: (key, value) => new Promise((resolve) => waiting.set(`${key} ${value}`, resolve)),
+    until: async (done, limitMs) => {
+      const deadline = performance.now() + limitMs;
+      while (!done()) {
+        if (performance.now() > deadline) throw new Error(`not there after ${limitMs} ms: ${applied.size} applied`);
+        await sleep(50);
+      }
+    },
+    close: () => stop.abort(),
+  };
+}
+
+function counting(api, counter) {
+  const count = (kind, call) =>
+    (...args) => {
+      counter[kind] += 1;
+      return call.apply(api, args);
+    };
+  return {
+    server: api.server,
+    get: count('reads', api.get),
+    list: count('reads', api.list),
+    watch: api.watch.bind(api),
+    resolve: api.resolve.bind(api),
+    create: count('writes', api.create),
+    update: count('writes', api.update),
+    mergePatch: count('writes', api.mergePatch),
+    apply: count('writes', api.apply),
+    delete: count('writes', api.delete),
+    close: () => api.close(),
+  };
+}
+
+async function inParallel(total, width, task) {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      while (next < total) await task(next++);
+    }),
+  );
+}
+
+const answer = (child) => new Promise((resolve) => child.once('message', resolve));
+const usage = (child) => {
+  child.send('usage');
+  return answer(child);
+};
+const sleep = (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs));
+const seconds = (since) => ((performance.now() - since) / 1000).toFixed(1);
+const ms = ({ user, system }) => ((user + system) / 1e6).toFixed(1);
+const mib = (bytes) => Math.round(bytes / 2 ** 20);
+const say = (text) => console.log(text);
+
+if (process.argv[2] === '--hub') await runHub(process.argv[3], Number(process.argv[4]));
+else await main(Number(process.argv[2] ?? 1000), Number(process.argv[3] ?? 10));
