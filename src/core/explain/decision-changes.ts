@@ -30,7 +30,7 @@ export function decisionChanges(subject: ChangeSubject): DecisionChanges {
   const lost = before.filter((name) => !selected.includes(name));
   const causes =
     gained.length + lost.length === 0
-      ? new Map<string, string[]>()
+      ? new Map<string, readonly string[]>()
       : findCauses(subject, [...gained, ...lost]);
   const change = (cluster: string): DecisionChange => ({
     cluster,
@@ -55,23 +55,25 @@ function becauseOf(verdict: ClusterVerdict): string {
 function findCauses(
   { world, worldBefore, decided, before, decide }: ChangeSubject,
   moved: readonly string[],
-): Map<string, string[]> {
-  const causes = new Map<string, string[]>();
-  if (worldBefore === undefined) return causes;
+): Map<string, readonly string[]> {
+  if (worldBefore === undefined) return new Map();
   const { namespace = '', name } = decided.result.placement.metadata;
-  for (const difference of relevant(
-    worldDifferences(worldBefore, world),
-    moved,
-    `Placement ${namespace}/${name}`,
-  )) {
+  const placement = `Placement ${namespace}/${name}`;
+  const differences = relevant(worldDifferences(worldBefore, world), moved, placement);
+  const tried = differences.map((difference) => {
     const undone = onlyPlacement(difference.undo(world), namespace, name);
-    const selected = undone === undefined ? [] : (decide(undone)?.result.selected ?? []);
-    for (const cluster of moved) {
-      if (selected.includes(cluster) !== before.includes(cluster)) continue;
-      causes.set(cluster, [...(causes.get(cluster) ?? []), difference.object]);
-    }
-  }
-  return causes;
+    return { difference, selected: undone === undefined ? [] : (decide(undone)?.result.selected ?? []) };
+  });
+  return new Map(
+    moved.map((cluster) => {
+      const causes = tried.filter(({ selected }) => selected.includes(cluster) === before.includes(cluster));
+      // Several changes may each be enough to move it: then those of the cluster and of the placement are named.
+      const own = tried.filter(
+        ({ difference }) => difference.cluster === cluster || difference.object === placement,
+      );
+      return [cluster, (causes.length > 0 ? causes : own).map(({ difference }) => difference.object)];
+    }),
+  );
 }
 
 /** The moved clusters and the placement first: with many changes the cause is most likely there. */

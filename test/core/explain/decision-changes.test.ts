@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { applyWorldChanges } from '../../../src/core/explain/apply-world-change.ts';
+import { decideOne, decidePlacement } from '../../../src/core/explain/decide.ts';
+import { decisionChanges } from '../../../src/core/explain/decision-changes.ts';
+import { describePlacement } from '../../../src/core/explain/describe-placement.ts';
+import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
+import type { WorldChange } from '../../../src/core/explain/world-change.ts';
+import type { World } from '../../../src/core/snapshot/world.ts';
+import { cluster, placement, score, world } from './worlds.ts';
+
+const REF = { namespace: 'team', name: 'web' };
+const BEFORE = world({
+  placements: [
+    placement({
+      numberOfClusters: 2,
+      predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { tier: 'gold' } } } }],
+      prioritizerPolicy: {
+        mode: 'Exact',
+        configurations: [
+          {
+            scoreCoordinate: { type: 'AddOn', addOn: { resourceName: 'usage', scoreName: 'cpu' } },
+            weight: 1,
+          },
+        ],
+      },
+    }),
+  ],
+  clusters: ['a', 'b', 'c', 'd'].map((name) => cluster(name, { tier: name === 'd' ? 'silver' : 'gold' })),
+  scores: [score('a', { cpu: 30 }), score('b', { cpu: 20 }), score('c', { cpu: 10 })],
+});
+
+function changesAfter(before: World, changes: readonly WorldChange[]) {
+  const decision = decidePlacement(applyWorldChanges(before, changes), REF);
+  const old = decidePlacement(before, REF)?.decided.result.selected;
+  if (decision === undefined || old === undefined) throw new Error('no placement');
+  return decisionChanges({ ...decision, before: old, worldBefore: before, decide: decideOne });
+}
+
+const TAINT_B: WorldChange = { kind: 'add-taint', cluster: 'b', taint: { key: 'x', effect: 'NoSelect' } };
+
+describe('decisionChanges', () => {
+  it.each<[string, readonly WorldChange[], unknown]>([
+    ['nothing', [], { gained: [], lost: [] }],
+    [
+      'a taint',
+      [TAINT_B],
+      {
+        gained: [{ cluster: 'c', because: 'rank 2 of 2 with 10 points', causes: ['ManagedCluster b'] }],
+        lost: [{ cluster: 'b', because: 'tainted x', causes: ['ManagedCluster b'] }],
+      },
+    ],
+    [
+      'a score of another cluster',
+      [{ kind: 'set-score', cluster: 'c', resourceName: 'usage', scoreName: 'cpu', value: 90 }],
+      {
+        gained: [
+          { cluster: 'c', because: 'rank 1 of 3 with 90 points', causes: ['AddOnPlacementScore c/usage'] },
+        ],
+        lost: [{ cluster: 'b', because: 'outranked', causes: ['AddOnPlacementScore c/usage'] }],
+      },
+    ],
+    [
+      'the placement itself, among other changes',
+      [
+        { kind: 'set-number-of-clusters', placement: REF, numberOfClusters: 3 },
+        { kind: 'set-label', cluster: 'd', key: 'other', value: 'x' },
+      ],
+      {
+        gained: [{ cluster: 'c', because: 'rank 3 of 3 with 10 points', causes: ['Placement team/web'] }],
+        lost: [],
+      },
+    ],
+    [
+      'a cluster that left the fleet',
+      [{ kind: 'remove-cluster', cluster: 'a' }],
+      {
+        gained: [{ cluster: 'c', because: 'rank 2 of 2 with 10 points', causes: ['ManagedCluster a'] }],
+        lost: [{ cluster: 'a', because: 'unknown to the fleet', causes: ['ManagedCluster a'] }],
+      },
+    ],
+    [
+      'two changes, each with its own effect',
+      [
+        TAINT_B,
+        { kind: 'set-label', cluster: 'd', key: 'tier', value: 'gold' },
+        { kind: 'set-score', cluster: 'd', resourceName: 'usage', scoreName: 'cpu', value: 95 },
+      ],
+      {
+        gained: [
+          {
+            cluster: 'd',
+            because: 'rank 1 of 3 with 95 points',
+            causes: ['ManagedCluster d', 'AddOnPlacementScore d/usage'],
+          },
+        ],
+        lost: [{ cluster: 'b', because: 'tainted x', causes: ['ManagedCluster b'] }],
+      },
+    ],
+  ])('%s', (_name, changes, want) => {
+    expect(changesAfter(BEFORE, changes)).toEqual(want);
+  });
+
+  it('leaves the causes open when the world of before is not known', () => {
+    const decision = decidePlacement(applyWorldChanges(BEFORE, [TAINT_B]), REF);
+    if (decision === undefined) throw new Error('no placement');
+    const changes = decisionChanges({ ...decision, before: ['a', 'b'], decide: decideOne });
+    expect(changes.lost).toEqual([{ cluster: 'b', because: 'tainted x', causes: [] }]);
+  });
+});
+
+describe('explainPlacement', () => {
+  it('sums up like kube-scheduler, then lists', () => {
+    const after = applyWorldChanges(BEFORE, [
+      TAINT_B,
+      { kind: 'set-number-of-clusters', placement: REF, numberOfClusters: 1 },
+    ]);
+    const decision = decidePlacement(after, REF);
+    if (decision === undefined) throw new Error('no placement');
+    const explanation = explainPlacement(decision.world, decision.decided, changesAfter(BEFORE, [TAINT_B]));
+    expect(explanation.counts).toEqual({
+      clusters: 4,
+      available: 4,
+      afterPredicates: 3,
+      afterTaints: 2,
+      selected: 1,
+      wanted: 1,
+    });
+    expect(describePlacement(explanation)).toEqual([
+      'Placement team/web: 1 of 4 clusters selected; 1 lack label tier=gold, 1 outranked, 1 tainted x',
+      '  All cluster decisions scheduled',
+      '  cluster sets that count: prod',
+      '',
+      'Selected:',
+      '  CLUSTER  SCORE  FROM',
+      '  a        30     AddOn/usage/cpu 30×1',
+      '',
+      'Not selected:',
+      '  1 lack label tier=gold (d)',
+      '  1 outranked (c)',
+      '  1 tainted x (b)',
+      '',
+      'Since the last decision:',
+      '  + c: rank 2 of 2 with 10 points; changed: ManagedCluster b',
+      '  - b: tainted x; changed: ManagedCluster b',
+    ]);
+  });
+});
