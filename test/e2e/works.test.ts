@@ -7,6 +7,7 @@ import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
 import { startAgent } from '../../src/app/agent/start-agent.ts';
 import { runCli } from '../../src/app/cli/program.ts';
+import { hubAdmission } from '../../src/app/hub-admission.ts';
 import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
 import { startWorkloadSimulation } from '../../src/app/members/workload-simulation.ts';
 import { startWorkControllers } from '../../src/app/works/start-work-controllers.ts';
@@ -63,7 +64,11 @@ describe('works on the embedded hub', () => {
   };
 
   beforeAll(async () => {
-    running = await startHub({ dataDir: path.join(dir, 'hub'), members: CLUSTERS });
+    running = await startHub({
+      dataDir: path.join(dir, 'hub'),
+      members: CLUSTERS,
+      admission: hubAdmission(),
+    });
     hub = connect(running.adminKubeconfigPath);
     for (const name of [...CLUSTERS, 'shop'])
       await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -202,6 +207,35 @@ describe('works on the embedded hub', () => {
     expect(described.out).toContain('[0] ConfigMap default/by-hand');
     for (const namespace of ['prod-1', 'prod-2']) await hub.delete(MANIFEST_WORK, { namespace, name: 'web' });
     await eventually(() => valueOn('prod-1'), undefined);
+  });
+
+  const manifest = (name: string, text = ''): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'default' },
+    data: { text },
+  });
+  it.each([
+    { name: 'no manifests', manifests: [], text: 'manifests should not be empty' },
+    {
+      name: 'no name',
+      manifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }],
+      text: 'name must be set in manifest',
+    },
+    {
+      name: 'the same twice',
+      manifests: [manifest('a'), manifest('a')],
+      text: 'duplicate manifest for resource default/a',
+    },
+    { name: 'more than 500 KiB', manifests: [manifest('a', 'x'.repeat(512_000))], text: 'exceeds' },
+  ])('refuses a work with $name', async ({ manifests, text }) => {
+    const work = {
+      apiVersion: 'work.open-cluster-management.io/v1',
+      kind: 'ManifestWork',
+      metadata: { name: 'bad', namespace: 'prod-1' },
+      spec: { workload: { manifests } },
+    };
+    await expect(hub.create(MANIFEST_WORK, work as unknown as KubeObject)).rejects.toThrow(text);
   });
 
   it('deletes a completed work after its time', async () => {
