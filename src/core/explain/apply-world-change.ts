@@ -1,7 +1,7 @@
 import type { AddOnPlacementScore } from '../model/addon-placement-score.ts';
 import { ADDON_PLACEMENT_SCORE, apiVersionOf, MANAGED_CLUSTER_SET_BINDING } from '../model/kinds.ts';
 import type { ManagedCluster } from '../model/managed-cluster.ts';
-import type { ClusterPredicate, Placement } from '../model/placement.ts';
+import type { ClusterPredicate, Placement, PlacementSpec } from '../model/placement.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../model/placement.ts';
 import { addSeconds, formatRfc3339, parseRfc3339 } from '../model/rfc3339.ts';
 import type { World } from '../snapshot/world.ts';
@@ -184,11 +184,25 @@ export function placementAfter(placement: Placement, change: PlacementEdit): Pla
           ),
         },
       };
+    case 'relax-spread':
+      return {
+        ...placement,
+        spec: { ...spec, spreadPolicy: relaxed(spec?.spreadPolicy, change.topologyKey) },
+      };
     case 'enable-scheduling': {
       const annotations = without(placement.metadata.annotations ?? {}, SCHEDULING_DISABLE_ANNOTATION);
       return { ...placement, metadata: { ...placement.metadata, annotations } };
     }
   }
+}
+
+function relaxed(policy: PlacementSpec['spreadPolicy'], topologyKey: string): PlacementSpec['spreadPolicy'] {
+  const constraints = policy?.spreadConstraints?.map((constraint) =>
+    constraint.topologyKey === topologyKey
+      ? { ...constraint, whenUnsatisfiable: 'ScheduleAnyway' as const }
+      : constraint,
+  );
+  return { ...policy, spreadConstraints: constraints };
 }
 
 function withoutPart(predicate: ClusterPredicate, { part, key }: PredicatePart): ClusterPredicate {

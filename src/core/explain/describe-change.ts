@@ -42,6 +42,8 @@ function describePlacementChange(change: Extract<WorldChange, { readonly placeme
       return `add cluster set ${change.clusterSet} to spec.clusterSets of ${placement}`;
     case 'drop-predicate-part':
       return `drop the ${PART_WORDS[change.part.part]} ${change.part.key} from predicate ${change.part.predicate + 1} of ${placement}`;
+    case 'relax-spread':
+      return `let ${placement} schedule anyway when ${change.topologyKey} cannot be spread`;
     case 'enable-scheduling':
       return `remove the annotation that disables scheduling from ${placement}`;
   }

@@ -4,7 +4,7 @@ import { clusterVerdict, isRefusing, taintFindings } from './cluster-verdict.ts'
 import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { PairExplanation, TaintFinding } from './explanation.ts';
 import { findSuggestions } from './find-suggestions.ts';
-import type { SuggestionSubject } from './find-suggestions.ts';
+import type { SuggestionSubject } from './suggestion-subject.ts';
 
 export interface PairSubject {
   readonly world: World;

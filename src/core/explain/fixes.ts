@@ -28,6 +28,10 @@ export function fixesOf(verdict: ClusterVerdict, subject: FixSubject): readonly 
       return predicateFixes(verdict.predicates, subject);
     case 'tainted':
       return taintFixes(verdict, subject);
+    case 'spread':
+      return [
+        [{ kind: 'relax-spread', placement: subject.placement, topologyKey: verdict.constraint.topologyKey }],
+      ];
     default:
       return [];
   }

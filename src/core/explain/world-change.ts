@@ -49,6 +49,11 @@ export type WorldChange =
   | { readonly kind: 'add-toleration'; readonly placement: PlacementRef; readonly toleration: Toleration }
   | { readonly kind: 'add-cluster-set'; readonly placement: PlacementRef; readonly clusterSet: string }
   | { readonly kind: 'drop-predicate-part'; readonly placement: PlacementRef; readonly part: PredicatePart }
+  | {
+      readonly kind: 'relax-spread';
+      readonly placement: PlacementRef;
+      readonly topologyKey: string;
+    }
   | { readonly kind: 'enable-scheduling'; readonly placement: PlacementRef }
   | { readonly kind: 'bind-cluster-set'; readonly namespace: string; readonly clusterSet: string }
   | { readonly kind: 'pass-time'; readonly seconds: number };

@@ -16,6 +16,11 @@ const BEFORE = world({
     placement({
       numberOfClusters: 1,
       clusterSets: ['prod'],
+      spreadPolicy: {
+        spreadConstraints: [
+          { topologyKey: 'region', topologyKeyType: 'Label', maxSkew: 2, whenUnsatisfiable: 'DoNotSchedule' },
+        ],
+      },
       predicates: [{ requiredClusterSelector: SELECTOR }],
     }),
   ],
@@ -162,6 +167,19 @@ const CASES: readonly Case[] = [
     read: (after) => selectorOf(after)?.celSelector,
     want: { celExpressions: ['true'] },
     text: 'drop the CEL expression false from predicate 1 of placement team/web',
+  },
+  {
+    change: { kind: 'relax-spread', placement: PLACEMENT, topologyKey: 'region' },
+    read: (after) => after.placements[0]?.spec?.spreadPolicy?.spreadConstraints,
+    want: [
+      {
+        topologyKey: 'region',
+        topologyKeyType: 'Label',
+        maxSkew: 2,
+        whenUnsatisfiable: 'ScheduleAnyway',
+      },
+    ],
+    text: 'let placement team/web schedule anyway when region cannot be spread',
   },
   {
     change: { kind: 'pass-time', seconds: 90 },
