@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import { decidePublication, specHash } from '../../../src/core/publish/decide-publication.ts';
+import type { DecisionPage } from '../../../src/core/publish/decision-page.ts';
+import { planPlacementStatus } from '../../../src/core/publish/placement-status.ts';
+import type { PublishState } from '../../../src/core/publish/publish-state.ts';
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const START = Date.parse('2026-01-01T00:00:00Z');
+
+/** A placement whose publications are carried out at once: what is published, and what is remembered. */
+class Story {
+  published: string[] = [];
+  state: PublishState | undefined;
+  nowMs = START;
+  annotations: Record<string, string> = {
+    'berth.dev/move-policy': 'MakeBeforeBreak',
+    'berth.dev/move-deadline': '10m',
+  };
+  readonly ready = new Set<string>();
+
+  step(selected: string[]) {
+    const placement: Placement = {
+      apiVersion: 'v',
+      kind: 'Placement',
+      metadata: { name: 'web', namespace: 'a', annotations: this.annotations },
+      spec: {},
+    };
+    const result: ScheduleResult = {
+      placement,
+      outcome: 'scheduled',
+      status: { code: 'Success', plugin: '', message: '' },
+      selected,
+      selectedScores: [],
+      unscheduled: 0,
+      groups: [{ index: 0, name: '', clusters: selected }],
+      conditions: [],
+      requeueAtMs: undefined,
+    };
+    const decisions = this.published.map((clusterName) => ({ clusterName, reason: '' }));
+    const page: DecisionPage = {
+      name: 'web-decision-1',
+      group: { name: '', index: 0 },
+      decisions,
+      owned: true,
+    };
+    const wanted = decidePublication({
+      key: 'a/web',
+      placement,
+      result,
+      pages: this.published.length > 0 ? [page] : [],
+      state: this.state,
+      budget: { percent: 25, atLeast: 2 },
+      inventoryProblem: undefined,
+      isReady: (cluster) => this.ready.has(cluster),
+      nowMs: this.nowMs,
+      digest,
+    });
+    if (wanted.groups !== undefined) {
+      this.published = wanted.groups.flatMap((group) => group.decisions.map((d) => d.clusterName));
+      this.state = {
+        specHash: specHash(digest, placement),
+        publishedAtMs: this.nowMs,
+        removals: [],
+        move: wanted.move,
+      };
+    }
+    return wanted;
+  }
+}
+
+describe('make before break', () => {
+  it('keeps the old cluster until the new one runs', () => {
+    const story = new Story();
+    story.step(['a', 'b']);
+    expect(story.published).toEqual(['a', 'b']);
+    expect(story.step(['b', 'c'])).toMatchObject({ againAfterMs: 5_000, hold: undefined });
+    expect(story.published).toEqual(['b', 'c', 'a']);
+    story.nowMs += 300_000;
+    story.step(['b', 'c']);
+    expect(story.published).toEqual(['b', 'c', 'a']);
+    story.ready.add('c');
+    expect(story.step(['b', 'c'])).toMatchObject({ removed: ['a'], againAfterMs: undefined });
+    expect(story.published).toEqual(['b', 'c']);
+    expect(story.state?.move).toBeUndefined();
+  });
+
+  it('is held at the deadline with both published; a release finishes it', () => {
+    const story = new Story();
+    story.step(['a']);
+    story.step(['c']);
+    story.nowMs += 600_000;
+    const held = story.step(['c']);
+    expect(held.hold).toMatchObject({
+      reason: 'MoveTimedOut',
+      message: expect.stringContaining('Not ready in time: c') as string,
+    });
+    expect(story.published).toEqual(['c', 'a']);
+    story.annotations['berth.dev/release'] = held.hold?.token ?? '';
+    story.step(['c']);
+    expect(story.published).toEqual(['c']);
+  });
+
+  it('can be given up: the new clusters go, the old ones stay', () => {
+    const story = new Story();
+    story.step(['a', 'b']);
+    const { move } = story.step(['b', 'c']);
+    story.annotations['berth.dev/move-abort'] = move?.token ?? '';
+    story.step(['b', 'c']);
+    expect(story.published).toEqual(['b', 'a']);
+    expect(story.step(['b', 'c']).hold).toBeUndefined();
+    expect(story.published).toEqual(['b', 'a']);
+  });
+
+  it('starts anew when the decision moves on', () => {
+    const story = new Story();
+    story.step(['a']);
+    story.step(['b']);
+    story.nowMs += 500_000;
+    story.step(['c']);
+    expect([...story.published].sort()).toEqual(['a', 'b', 'c']);
+    story.nowMs += 500_000;
+    expect(story.step(['c']).hold).toBeUndefined();
+    story.ready.add('c');
+    story.step(['c']);
+    expect(story.published).toEqual(['c']);
+  });
+
+  it('does not delay what only adds or only removes', () => {
+    const story = new Story();
+    story.step(['a', 'b']);
+    story.step(['a', 'b', 'c']);
+    story.step(['a', 'b']);
+    expect(story.published).toEqual(['a', 'b']);
+  });
+});
+
+describe('planPlacementStatus', () => {
+  const now = '2026-01-01T00:00:00Z';
+  const condition = {
+    type: 'PlacementSatisfied',
+    status: 'True',
+    reason: 'AllDecisionsScheduled',
+    message: '',
+  } as const;
+  const pages = [
+    { name: 'p-2', group: { name: 'x', index: 1 }, decisions: [{ clusterName: 'b', reason: '' }] },
+    { name: 'p-1', group: { name: '', index: 0 }, decisions: [] },
+  ];
+  const first = planPlacementStatus({ current: undefined, pages, conditions: [condition], now });
+
+  it('counts clusters and lists pages per group in index order', () => {
+    expect(first).toEqual({
+      numberOfSelectedClusters: 1,
+      decisionGroups: [
+        { decisionGroupIndex: 0, decisionGroupName: '', decisions: ['p-1'], clusterCount: 0 },
+        { decisionGroupIndex: 1, decisionGroupName: 'x', decisions: ['p-2'], clusterCount: 1 },
+      ],
+      conditions: [{ ...condition, lastTransitionTime: now }],
+    });
+  });
+
+  it('is nothing when nothing changed, also later', () => {
+    expect(
+      planPlacementStatus({ current: first, pages, conditions: [condition], now: '2027-01-01T00:00:00Z' }),
+    ).toBeUndefined();
+  });
+
+  it('moves the transition time with the status only, and leaves conditions of others alone', () => {
+    const foreign = { ...condition, type: 'Other', lastTransitionTime: '2020-01-01T00:00:00Z' };
+    const current = { ...first, conditions: [foreign, ...(first?.conditions ?? [])] };
+    const later = '2027-01-01T00:00:00Z';
+    const reworded = planPlacementStatus({
+      current,
+      pages,
+      conditions: [{ ...condition, message: 'new' }],
+      now: later,
+    });
+    expect(reworded?.conditions).toEqual([
+      foreign,
+      { ...condition, message: 'new', lastTransitionTime: now },
+    ]);
+    const flipped = planPlacementStatus({
+      current,
+      pages,
+      conditions: [{ ...condition, status: 'False' }],
+      now: later,
+    });
+    expect(flipped?.conditions?.[1]).toMatchObject({ status: 'False', lastTransitionTime: later });
+  });
+});
