@@ -48,6 +48,15 @@ export class FakeKubeApi implements KubeApi {
     return this.requests.filter((line) => !/^(GET|LIST|WATCH) /.test(line));
   }
 
+  /** Called after every change of an object. */
+  onWrite: () => void = () => undefined;
+
+  /** What stands there now, without a request. */
+  peek(kind: KindInfo): readonly KubeObject[] {
+    const prefix = `${kind.group}/${kind.plural} `;
+    return [...this.#objects].filter(([id]) => id.startsWith(prefix)).map(([, object]) => object);
+  }
+
   addKind(kind: KindInfo): void {
     this.#kinds.push(kind);
   }
@@ -268,6 +277,7 @@ export class FakeKubeApi implements KubeApi {
 
   #emit(kind: KindInfo, event: LoggedEvent['event']): void {
     this.#log.push({ version: this.#version, plural: kind.plural, event });
+    this.onWrite();
     this.#wake();
   }
 
