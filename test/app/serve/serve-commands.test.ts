@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
+import { PLACEMENT } from '../../../src/core/model/kinds.ts';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { GitFixture } from '../../fakes/git-fixture.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { makeCliIo } from '../cli-harness.ts';
+import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
+
+describe('commands around a running controller', () => {
+  let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  let git: GitFixture;
+  let dataDir: string;
+  let fleet: FleetController;
+  let tokenFile: string;
+
+  beforeAll(async () => {
+    hub = await startEmbeddedHub();
+    git = new GitFixture();
+    dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+    tokenFile = join(dataDir, 'tokens');
+    writeFileSync(tokenFile, 'a-token-of-this-test\n');
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) }, 'First');
+    fleet = await serveFleet({
+      api: hub.api,
+      sources: [{ url: git.path }],
+      dataDir,
+      clock: systemClock,
+      log: new SilentLogger(),
+      random: Math.random,
+      engineVersion: 'test',
+      env: process.env,
+      embedded: true,
+      pollIntervalMs: 60_000,
+      http: { host: '127.0.0.1', port: 0, tokenFile },
+    });
+    await heldTo(false);
+  });
+  afterAll(async () => {
+    await fleet.close();
+    await hub.close();
+    git.remove();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function berth(...args: string[]) {
+    const { io, stdout, stderr } = makeCliIo();
+    const code = await runCli(args, io);
+    return { code, stdout: stdout(), stderr: stderr() };
+  }
+  const asking = () => ['--server', fleet.url ?? '', '--token-file', tokenFile];
+
+  /** Waits until the placement is published and held or not; the condition's message. */
+  async function heldTo(held: boolean): Promise<string> {
+    for (let i = 0; i < 500; i++) {
+      const found = (await hub.api.get(PLACEMENT, { namespace: 'team-a', name: 'web' })) as unknown as
+        | Placement
+        | undefined;
+      const condition = found?.status?.conditions?.find(({ type }) => type === 'berth.dev/Held');
+      if (found?.status !== undefined && (condition?.status === 'True') === held)
+        return condition?.message ?? '';
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`not ${held ? 'held' : 'published'}`);
+  }
+
+  it('status: all well', async () => {
+    expect(await berth('status', ...asking())).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        /Controller: ready\nPlacements are decided by: Berth\n[^]*fleet +[0-9a-f]{8} +10 +0\n[^]*team-a\/web +6\n/,
+      ) as string,
+    });
+  });
+
+  it('reconcile fetches now; a held change is told, refused under another token, and released once', async () => {
+    const gone = { labels: { 'cluster.open-cluster-management.io/clusterset': 'old' } };
+    git.commit(
+      { 'clusters.yaml': yaml(...[1, 2, 3, 4, 5, 6].map((n) => cluster(`c${n}`, n < 5 ? gone : {}))) },
+      'Too much',
+    );
+    expect(await berth('reconcile', ...asking())).toMatchObject({ code: 0 });
+    const message = await heldTo(true);
+    const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
+    const status = await berth('status', ...asking());
+    expect(status).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('RemovalBudgetExceeded') as string,
+    });
+    const release = (...args: string[]) =>
+      berth('release', ...args, '--kubeconfig', hub.kubeconfig, '--as', 'Grace');
+    expect(await release('team-a/web', '--token', 'ffffffffffff')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('names another change') as string,
+    });
+    expect(await release('team-a/nonsense', '--token', token)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('does not exist') as string,
+    });
+    expect(await release('web', '--token', token)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('expected NAMESPACE/NAME') as string,
+    });
+    expect(await release('team-a/web', '--token', token)).toMatchObject({ code: 0 });
+    await heldTo(false);
+    expect(await release('team-a/web', '--token', token)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing is held') as string,
+    });
+  });
+
+  it('history lists what was published and who released; replay gives the same bytes', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const table = await berth('history', 'team-a/web', '--data', dataDir);
+    expect(table.stdout.split('\n')[0]).toMatch(/^RECORD +PUBLISHED +PLACEMENT +CLUSTERS/);
+    const listed = await berth('history', '--data', dataDir, '-o', 'json');
+    const records = listed.stdout
+      .trim()
+      .split('\n')
+      .map(
+        (line) =>
+          JSON.parse(line) as {
+            hash: string;
+            commit: { subject: string } | null;
+            removed: string[];
+            released: { by: string } | null;
+          },
+      );
+    expect(records.map((record) => record.commit?.subject)).toEqual(['First', 'Too much']);
+    expect(records[1]).toMatchObject({
+      removed: ['c1', 'c2', 'c3', 'c4'],
+      released: { by: expect.stringMatching(/^Grace at /) as string },
+    });
+    for (const { hash } of records)
+      expect(await berth('replay', hash, '--data', dataDir)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('byte for byte') as string,
+      });
+    expect(await berth('replay', 'ffff', '--data', dataDir)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not in the history') as string,
+    });
+  });
+
+  it('says what is wrong when nobody answers or the token is wrong', async () => {
+    expect(await berth('status', '--server', 'http://127.0.0.1:1', '--token-file', tokenFile)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is berth serve running') as string,
+    });
+    const wrong = join(dataDir, 'wrong');
+    writeFileSync(wrong, 'not-the-right-token\n');
+    expect(await berth('status', '--server', fleet.url ?? '', '--token-file', wrong)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('401') as string,
+    });
+  });
+
+  it.each([
+    { args: ['--removal-budget', '120%'], error: '--removal-budget: got "120%"' },
+    { args: ['--sync', 'push'], error: 'expected apply or observe' },
+    { args: ['--poll', 'often'], error: 'expected a duration' },
+    { args: ['--listen', 'here'], error: 'expected HOST:PORT' },
+    { args: ['--git-ssh-key', 'k'], error: '--git-known-hosts' },
+    { args: ['--kubeconfig', '/nonexistent'], error: '/nonexistent: cannot be read' },
+  ])('serve $args is refused', async ({ args, error }) => {
+    const result = await berth('serve', '--repo', git.path, '--data', join(dataDir, 'x'), ...args);
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(error) as string });
+  });
+});
