@@ -41,7 +41,7 @@ describe('reading fleets from commits', () => {
     });
     const fleet = await new FleetReader(repository).read(commit);
     expect(names(fleet)).toEqual(['x', 'b', 'j']);
-    expect(fleet.objects[0]?.location).toEqual({ file: 'a/x.yml', line: 1, column: 1, commit });
+    expect(fleet.objects[0]?.location).toEqual({ file: 'a/x.yml', line: 1, column: 1 });
     expect(fleet).toMatchObject({ problems: [], files: 3, complete: true, commit: { id: commit } });
     expect(await fleet.textOf('b.yaml')).toBe(configMap('b'));
     expect(await fleet.textOf('gone.yaml')).toBeUndefined();

@@ -4,6 +4,8 @@ import { TransientError } from '../../core/errors.ts';
 import type { BlobContent } from './git-repository.ts';
 
 interface Request {
+  /** `info` asks only what stands behind a name. */
+  readonly command: 'contents' | 'info';
   readonly ids: readonly string[];
   readonly maxBytes: number;
   readonly onBlob: (blob: BlobContent) => void;
@@ -40,12 +42,29 @@ export class CatFile {
   }
 
   /** Calls back for each id in order. TransientError when git dies on the way. */
-  read(ids: readonly string[], maxBytes: number, onBlob: (blob: BlobContent) => void): Promise<void> {
-    if (ids.length === 0) return Promise.resolve();
+  async read(ids: readonly string[], maxBytes: number, onBlob: (blob: BlobContent) => void): Promise<void> {
+    if (ids.length > 0) await this.#ask({ command: 'contents', ids, maxBytes, onBlob });
+  }
+
+  /** Id of the object that a revision stands for, without starting a process; undefined when there is none. */
+  async resolve(revision: string): Promise<string | undefined> {
+    let id: string | undefined;
+    await this.#ask({
+      command: 'info',
+      ids: [revision],
+      maxBytes: 0,
+      onBlob: (blob) => {
+        if (blob.state === 'too-large') id = blob.id;
+      },
+    });
+    return id;
+  }
+
+  #ask(request: Pick<Request, 'command' | 'ids' | 'maxBytes' | 'onBlob'>): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#requests.push({ ids, maxBytes, onBlob, resolve, reject, done: 0, failure: undefined });
+      this.#requests.push({ ...request, resolve, reject, done: 0, failure: undefined });
       const git = this.#running();
-      git.stdin.write(`${ids.map((id) => `contents ${id}\n`).join('')}flush\n`);
+      git.stdin.write(`${request.ids.map((id) => `${request.command} ${id}\n`).join('')}flush\n`);
     });
   }
 
@@ -121,6 +140,7 @@ export class CatFile {
     if (request === undefined) return;
     if (!/^\d+$/.test(size)) return this.#answer({ id: request.ids[request.done] ?? id, state: 'missing' });
     const sizeBytes = Number(size);
+    if (request.command === 'info') return this.#answer({ id, state: 'too-large', sizeBytes });
     const wanted = type !== '' && sizeBytes <= request.maxBytes;
     this.#arriving = { id, sizeBytes, remaining: sizeBytes + 1, chunks: wanted ? [] : undefined };
   }

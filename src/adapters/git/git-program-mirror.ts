@@ -10,7 +10,7 @@ import type { GitMirror, GitRef } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
 import { lockMirror, removeLeftovers } from './mirror-lock.ts';
-import { directoryBytes, watchSize } from './mirror-size.ts';
+import { countPacks, directoryBytes, watchSize } from './mirror-size.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
 export interface MirrorOptions {
@@ -145,10 +145,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   /** Every fetch adds a pack; too many of them slow reading down. What nothing refers to goes after two weeks. */
   async #repackWhenScattered(): Promise<void> {
-    const counted = await this.git(['count-objects', '-v'], this.gitDir);
-    const packs = Number(/^packs: (\d+)$/m.exec(counted)?.[1] ?? 0);
-    const loose = Number(/^count: (\d+)$/m.exec(counted)?.[1] ?? 0);
-    if (packs <= MAX_PACKS && loose <= 20_000) return;
+    if ((await countPacks(this.gitDir)) <= MAX_PACKS) return;
     await this.git(['gc', '--quiet', '--prune=2.weeks.ago'], this.gitDir);
   }
 }

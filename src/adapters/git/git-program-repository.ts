@@ -1,4 +1,4 @@
-import { InputError, TransientError } from '../../core/errors.ts';
+import { InputError } from '../../core/errors.ts';
 import { CatFile } from './cat-file.ts';
 import { parseCommitObject } from './commit-object.ts';
 import { gitEnvironment } from './git-environment.ts';
@@ -134,21 +134,9 @@ export class GitProgramRepository implements GitRepository {
     return (await this.#commitOf(revision)) ?? this.#fail(subject);
   }
 
-  async #commitOf(revision: string): Promise<string | undefined> {
-    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
-    const result = await this.#run(args, revision);
-    if (result.ok) return result.stdout.trim();
-    // 1: no such revision. Anything else is git failing, which must not look like absence.
-    if (result.exitCode === 1 || result.error instanceof InputError) return undefined;
-    if (
-      result.exitCode === 128 &&
-      /unknown revision|Needed a single revision|bad revision/.test(result.stderr)
-    )
-      return undefined;
-    throw new TransientError(`git rev-parse failed: ${result.stderr.trim()}`, {
-      code: 'git.failed',
-      subject: revision,
-    });
+  /** `name^{commit}` peels annotated tags; a name with a line break or NUL was refused before. */
+  #commitOf(revision: string): Promise<string | undefined> {
+    return this.#catFile.resolve(`${revision}^{commit}`);
   }
 
   #fail(subject: string): never {

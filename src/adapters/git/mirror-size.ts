@@ -32,3 +32,8 @@ export async function directoryBytes(gitDir: string): Promise<number> {
   }
   return bytes;
 }
+
+export async function countPacks(gitDir: string): Promise<number> {
+  const names = await readdir(path.join(gitDir, 'objects', 'pack')).catch((): string[] => []);
+  return names.filter((name) => name.endsWith('.pack')).length;
+}

@@ -1,16 +1,27 @@
 import type { ParsedFile, ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import { formatRef, refOf } from '../../core/model/object-ref.ts';
 import type { Problem } from '../../core/model/problem.ts';
-import { inlineManifests, isInFolder, manifestFolder } from '../../core/work/inline-manifests.ts';
+import { inlineManifests, manifestFolder } from '../../core/work/inline-manifests.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
 
-/** A file's objects together with the commit whose version of the file they come from. */
+/** A file's objects as they go into a fleet. */
 export interface FileReading {
   readonly parsed: ParsedFile;
-  readonly commit?: string | undefined;
+  /** objectKey of each manifest, made once when the file was parsed. */
+  readonly keys: readonly string[];
+  /** Folders from which works in this file take their manifests. */
+  readonly folders: readonly string[];
 }
 
-/** `apiVersion kind namespace/name` without the version: what two files must not both hold. */
+export function fileReading(parsed: ParsedFile): FileReading {
+  return {
+    parsed,
+    keys: parsed.manifests.map(objectKey),
+    folders: parsed.manifests.flatMap(({ object }) => manifestFolder(object) ?? []),
+  };
+}
+
+/** Group, kind, namespace and name: what two files must not both hold, whatever the version. */
 export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
   const { apiVersion, kind, metadata } = object;
   const slash = apiVersion.indexOf('/');
@@ -20,53 +31,55 @@ export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
 
 /**
  * Puts the files' objects together; the first of several objects of one name counts, the others are problems. Manifests in
- * a folder that a work names go into that work: two such folders may hold objects of the same name.
+ * a folder that a work names go into that work: two such folders may hold objects of the same name. Objects of unchanged
+ * files are the very same ones from commit to commit.
  * @param root what stands before the repository's paths in locations ('' or with a slash at the end); undefined: folders are
  * not looked into, because only one file was read
  */
 export function assembleObjects(
-  readings: Iterable<FileReading>,
+  readings: readonly FileReading[],
   root: string | undefined,
 ): {
-  readonly objects: ParsedManifest[];
-  readonly problems: Problem[];
+  readonly objects: readonly ParsedManifest[];
+  readonly problems: readonly Problem[];
   /** False when a work was left out because its folder of manifests is not in order. */
   readonly complete: boolean;
 } {
   const objects: ParsedManifest[] = [];
   const problems: Problem[] = [];
   const seen = new Map<string, ParsedManifest>();
-  const all = [...readings];
-  const folders =
-    root === undefined
-      ? []
-      : all.flatMap(({ parsed }) => parsed.manifests.flatMap(({ object }) => manifestFolder(object) ?? []));
-  for (const { parsed, commit } of all) {
-    for (const problem of parsed.problems) problems.push(atCommit(problem, commit));
-    for (const manifest of parsed.manifests) {
-      const placed =
-        commit === undefined ? manifest : { ...manifest, location: { ...manifest.location, commit } };
-      const folder = folders.find((name) => isInFolder(placed.location.file, `${root}${name}`)) ?? '';
-      const key = `${folder}|${objectKey(placed)}`;
+  const folders = new Set(
+    root === undefined ? [] : readings.flatMap((one) => one.folders.map((name) => `${root}${name}`)),
+  );
+  for (const { parsed, keys } of readings) {
+    const [first] = parsed.manifests;
+    const folder =
+      folders.size === 0 || first === undefined ? undefined : folderOf(first.location.file, folders);
+    if (parsed.problems.length > 0) problems.push(...parsed.problems);
+    for (const [index, manifest] of parsed.manifests.entries()) {
+      const own = keys[index] ?? objectKey(manifest);
+      const key = folder === undefined ? own : `${folder}|${own}`;
       const other = seen.get(key);
       if (other === undefined) {
-        seen.set(key, placed);
-        objects.push(placed);
-      } else problems.push(duplicate(placed, other));
+        seen.set(key, manifest);
+        objects.push(manifest);
+      } else problems.push(duplicate(manifest, other));
     }
   }
-  const inlined = root === undefined ? { objects, problems: [] } : inlineManifests(objects, problems, root);
+  if (root === undefined || folders.size === 0) return { objects, problems, complete: true };
+  const inlined = inlineManifests(objects, problems, root);
   return {
-    objects: [...inlined.objects],
+    objects: inlined.objects,
     problems: [...problems, ...inlined.problems],
     complete: inlined.problems.length === 0,
   };
 }
 
-function atCommit(problem: Problem, commit: string | undefined): Problem {
-  if (commit === undefined || problem.location === undefined || problem.location.commit !== undefined)
-    return problem;
-  return { ...problem, location: { ...problem.location, commit } };
+/** The outermost of the folders that the file lies in. */
+function folderOf(file: string, folders: ReadonlySet<string>): string | undefined {
+  for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))
+    if (folders.has(file.slice(0, slash))) return file.slice(0, slash);
+  return undefined;
 }
 
 function duplicate(manifest: ParsedManifest, other: ParsedManifest): Problem {

@@ -14,7 +14,7 @@ export async function checkFleet(fleet: Fleet): Promise<readonly Problem[]> {
   const problems: Problem[] = [...fleet.problems];
   for (const finding of checkSources(fleet.objects)) {
     const { severity, code, message, hint, source, path } = finding;
-    const location = await locate(finding);
+    const location = atCommit(await locate(finding), fleet.commit?.id);
     const object = formatRef(refOf(source.object));
     const text = path.length === 0 ? message : `${formatFieldPath(path)}: ${message}`;
     problems.push({
@@ -42,6 +42,11 @@ function fieldFinder(fleet: Fleet): (finding: SourceFinding) => Promise<SourceLo
     const locator = locators.get(key);
     return locator === undefined ? location : { ...location, ...locator(place, path) };
   };
+}
+
+/** Objects of the fleet's own commit do not repeat it; a problem that is shown alone does. */
+function atCommit(location: SourceLocation, commit: string | undefined): SourceLocation {
+  return commit === undefined || location.commit !== undefined ? location : { ...location, commit };
 }
 
 function byPlace(a: Problem, b: Problem): number {

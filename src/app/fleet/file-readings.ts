@@ -1,13 +1,14 @@
 import type { GitRepository } from '../../adapters/git/git-repository.ts';
 import type { TreeFile } from '../../adapters/git/tree-safety.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
+import { fileReading } from './assemble-fleet.ts';
+import type { FileReading } from './assemble-fleet.ts';
 import type { ManifestLimits } from './fleet.ts';
 import { readContent, refused, tooLarge } from './read-content.ts';
 
 /** A file as it stands in a commit. */
-export interface FileVersionReading {
+export interface FileVersionReading extends FileReading {
   readonly id: string;
-  readonly parsed: ParsedFile;
 }
 
 /** Reads and parses blobs in one pass over the repository; calls back in the order of `files`. */
@@ -24,7 +25,7 @@ export async function readFiles(
     (blob) => {
       const file = files[index++];
       if (file === undefined) return;
-      onFile(file.path, { id: file.id, parsed: parseBlob(file.path, blob, limits) });
+      onFile(file.path, { id: file.id, ...fileReading(parseBlob(file.path, blob, limits)) });
     },
   );
 }

@@ -2,9 +2,10 @@ import type { CommitInfo, GitRepository, TreeEntry } from '../../adapters/git/gi
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
-import { assembleObjects, objectKey } from './assemble-fleet.ts';
+import { assembleObjects, fileReading, objectKey } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { readFiles } from './file-readings.ts';
+import type { TreeFile } from '../../adapters/git/tree-safety.ts';
 import type { FileVersionReading } from './file-readings.ts';
 import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
 import type { Fleet, ManifestLimits } from './fleet.ts';
@@ -28,7 +29,14 @@ export interface FleetReaderOptions {
 interface Memory {
   readonly commit: string;
   readonly entries: ReadonlyMap<string, TreeEntry>;
+  readonly selection: Selection;
   readonly readings: ReadonlyMap<string, FileVersionReading>;
+}
+
+/** Paths of the manifests in order, and what was refused. Both depend on names and modes alone, not on contents. */
+interface Selection {
+  readonly paths: readonly string[];
+  readonly problems: readonly Problem[];
 }
 
 /** Turns commits of one repository into fleets, each from the difference to the one before. */
@@ -51,7 +59,48 @@ export class FleetReader {
   /** Reads a commit by its full id. Throws when the repository cannot be read; what files hold never throws. */
   async read(commit: string): Promise<Fleet> {
     const info = await this.#repository.commit(commit);
-    const entries = await this.#entriesOf(commit);
+    const { entries, selection } = await this.#listing(commit);
+    const known = this.#memory?.readings;
+    const readings = new Map<string, FileVersionReading>();
+    const unread: TreeFile[] = [];
+    for (const path of selection.paths) {
+      const id = entries.get(path)?.id ?? '';
+      const reading = known?.get(path);
+      if (reading?.id === id) readings.set(path, reading);
+      else unread.push({ path, id });
+    }
+    await readFiles(this.#repository, unread, this.#limits, (path, reading) => readings.set(path, reading));
+    this.#memory = { commit, entries, selection, readings };
+    return this.#assemble(info, selection, readings);
+  }
+
+  async #listing(commit: string): Promise<Pick<Memory, 'entries' | 'selection'>> {
+    const before = this.#memory;
+    if (before?.commit === commit) return before;
+    // After a rewritten history the commit of before may be gone: then everything is listed, as the first time.
+    const changes =
+      before === undefined
+        ? undefined
+        : await this.#repository.diffTrees(before.commit, commit).catch(() => undefined);
+    if (before === undefined || changes === undefined) {
+      const listed = await this.#repository.listTree(commit);
+      const entries = new Map(listed.map((entry) => [entry.path, entry]));
+      return { entries, selection: this.#select(entries, commit) };
+    }
+    const entries = new Map(before.entries);
+    let sameNames = true;
+    for (const { path, entry } of changes) {
+      sameNames &&= entry !== undefined && entries.get(path)?.mode === entry.mode;
+      if (entry === undefined) entries.delete(path);
+      else entries.set(path, entry);
+    }
+    if (sameNames && before.selection.problems.length === 0) return { entries, selection: before.selection };
+    // A Map keeps the order of insertion; the result must not depend on how we came to this commit.
+    const sorted = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return { entries: sorted, selection: this.#select(sorted, commit) };
+  }
+
+  #select(entries: ReadonlyMap<string, TreeEntry>, commit: string): Selection {
     const { files, problems } = selectManifests([...entries.values()], this.#selector);
     if (files.length > this.#limits.maxFiles)
       throw new InputError(`${files.length} manifests, expected at most ${this.#limits.maxFiles}`, {
@@ -59,73 +108,31 @@ export class FleetReader {
         subject: `Commit ${commit}`,
         hint: 'narrow the paths of the source',
       });
-    const known = this.#memory?.readings;
-    const readings = new Map<string, FileVersionReading>();
-    const unread = files.filter((file) => {
-      const reading = known?.get(file.path);
-      if (reading?.id !== file.id) return true;
-      readings.set(file.path, reading);
-      return false;
-    });
-    await readFiles(this.#repository, unread, this.#limits, (path, reading) => readings.set(path, reading));
-    this.#memory = { commit, entries, readings };
-    const refusals = problems.map((problem) => withCommit(problem, commit));
-    return this.#assemble(info, { order: files.map((file) => file.path), readings, refusals });
-  }
-
-  async #entriesOf(commit: string): Promise<Map<string, TreeEntry>> {
-    const before = this.#memory;
-    if (before?.commit === commit) return new Map(before.entries);
-    // After a rewritten history the commit of before may be gone: then everything is listed, as the first time.
-    const changes =
-      before === undefined
-        ? undefined
-        : await this.#repository.diffTrees(before.commit, commit).catch(() => undefined);
-    if (before === undefined || changes === undefined) {
-      const entries = await this.#repository.listTree(commit);
-      return new Map(entries.map((entry) => [entry.path, entry]));
-    }
-    const entries = new Map(before.entries);
-    let added = false;
-    for (const { path, entry } of changes) {
-      if (entry === undefined) entries.delete(path);
-      else {
-        added ||= !entries.has(path);
-        entries.set(path, entry);
-      }
-    }
-    // A Map keeps the order of insertion; the result must not depend on how we came to this commit.
-    return added ? new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1))) : entries;
+    const paths = files.map(({ path }) => path).sort();
+    return { paths, problems: problems.map((problem) => withCommit(problem, commit)) };
   }
 
   async #assemble(
     info: CommitInfo,
-    read: {
-      readonly order: readonly string[];
-      readonly readings: ReadonlyMap<string, FileVersionReading>;
-      readonly refusals: readonly Problem[];
-    },
+    selection: Selection,
+    readings: ReadonlyMap<string, FileVersionReading>,
   ): Promise<Fleet> {
     const inOrder: FileReading[] = [];
-    let complete = !read.refusals.some(({ severity }) => severity === 'error');
-    for (const path of read.order) {
-      const reading = read.readings.get(path);
+    let complete = !selection.problems.some(({ severity }) => severity === 'error');
+    for (const path of selection.paths) {
+      const reading = readings.get(path);
       if (reading === undefined) continue;
       const broken = hasErrors(reading.parsed);
       complete &&= !broken;
-      inOrder.push(
-        broken && this.#keepLastGood
-          ? await this.#withLastGood(path, info.id, reading)
-          : { parsed: reading.parsed, commit: info.id },
-      );
+      inOrder.push(broken && this.#keepLastGood ? await this.#withLastGood(path, info.id, reading) : reading);
     }
     const { objects, problems, complete: filled } = assembleObjects(inOrder, '');
     complete &&= filled;
     const fleet: Fleet = {
       commit: info,
       objects: complete || !this.#keepLastGood ? objects : this.#withVanished(objects),
-      problems: [...read.refusals, ...problems],
-      files: read.order.length,
+      problems: [...selection.problems, ...problems.map((problem) => withCommit(problem, info.id))],
+      files: selection.paths.length,
       complete,
       textOf: (file, commit) => this.#textOf(file, commit ?? info.id),
     };
@@ -133,18 +140,19 @@ export class FleetReader {
     return fleet;
   }
 
-  async #withLastGood(path: string, commit: string, reading: FileVersionReading): Promise<FileReading> {
+  async #withLastGood(path: string, commit: string, reading: FileReading): Promise<FileReading> {
     const good = await lastGoodReading(this.#repository, { path, commit, limits: this.#limits });
-    if (good === undefined) return { parsed: reading.parsed, commit };
-    const problems = reading.parsed.problems.map((problem) => withCommit(problem, commit));
-    return { parsed: { manifests: good.parsed.manifests, problems }, commit: good.commit };
+    if (good === undefined) return reading;
+    const manifests = good.parsed.manifests.map((manifest) => ofCommit(manifest, good.commit));
+    return fileReading({ manifests, problems: reading.parsed.problems });
   }
 
   /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was. */
   #withVanished(objects: readonly ParsedManifest[]): ParsedManifest[] {
     const present = new Set(objects.map(objectKey));
-    const vanished = this.#lastComplete?.objects.filter((object) => !present.has(objectKey(object))) ?? [];
-    return [...objects, ...vanished];
+    const { objects: before = [], commit } = this.#lastComplete ?? {};
+    const vanished = before.filter((object) => !present.has(objectKey(object)));
+    return [...objects, ...vanished.map((object) => ofCommit(object, commit?.id ?? ''))];
   }
 
   async #textOf(file: string, commit: string): Promise<string | undefined> {
@@ -163,5 +171,11 @@ export class FleetReader {
 }
 
 function withCommit(problem: Problem, commit: string): Problem {
-  return problem.location === undefined ? problem : { ...problem, location: { ...problem.location, commit } };
+  if (problem.location === undefined || problem.location.commit !== undefined) return problem;
+  return { ...problem, location: { ...problem.location, commit } };
+}
+
+/** An object that stands for an earlier commit than the fleet it is in. */
+function ofCommit(manifest: ParsedManifest, commit: string): ParsedManifest {
+  return { ...manifest, location: { ...manifest.location, commit } };
 }

@@ -6,7 +6,10 @@ import type { Problem } from '../../core/model/problem.ts';
 export interface Fleet {
   /** Absent for a plain folder. */
   readonly commit?: CommitInfo | undefined;
-  /** Objects without errors, one per name, in the order of file and line. */
+  /**
+   * Objects without errors, one per name, in the order of file and line. A location names a commit only when it is another
+   * than `commit`: the object is then the last good version of one that is broken now.
+   */
   readonly objects: readonly ParsedManifest[];
   readonly problems: readonly Problem[];
   /** How many YAML and JSON files were looked at. */

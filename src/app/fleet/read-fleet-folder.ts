@@ -3,7 +3,7 @@ import path from 'node:path';
 import { InputError } from '../../core/errors.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { TreeEntry } from '../../adapters/git/git-repository.ts';
-import { assembleObjects } from './assemble-fleet.ts';
+import { assembleObjects, fileReading } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
@@ -40,7 +40,7 @@ export async function readFleetFolder(root: string, options: FolderOptions = {})
   const readings: FileReading[] = [];
   for (const file of files) {
     options.signal?.throwIfAborted();
-    readings.push({ parsed: await readOne(path.join(folder, file.path), shown(file.path)) });
+    readings.push(fileReading(await readOne(path.join(folder, file.path), shown(file.path))));
   }
   const assembled = assembleObjects(readings, single ? undefined : shown('x').slice(0, -1));
   return {
