@@ -1,4 +1,5 @@
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import { ConflictError } from '../../core/errors.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
 import type { ManifestWork } from '../../core/model/manifest-work.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
@@ -61,7 +62,10 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         queue: replicaSets,
         concurrency: options.workers ?? 4,
         reconcile: (key) => reconciler.reconcile(key),
-        ...(options.onError === undefined ? {} : { onError: options.onError }),
+        onError: (key, error) => {
+          // Somebody else was faster: the next pass sees it. Nothing anybody has to know.
+          if (!(error instanceof ConflictError)) options.onError?.(key, error);
+        },
       },
       signal,
     );

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { BerthError, ConflictError } from '../../core/errors.ts';
+import { BerthError, InputError } from '../../core/errors.ts';
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
 import { REPLICA_SET_LABEL } from '../../core/model/manifest-work-replica-set.ts';
 import type { ManifestWork } from '../../core/model/manifest-work.ts';
@@ -75,7 +75,7 @@ async function expectOurs(work: ManifestWork, options: WriteWorksOptions, cause:
   const { name, namespace = '', labels } = work.metadata;
   const live = await options.hub.get(MANIFEST_WORK, { namespace, name });
   if (live?.metadata.labels?.[REPLICA_SET_LABEL] === labels?.[REPLICA_SET_LABEL]) return;
-  throw new ConflictError(`a ManifestWork of this name exists and belongs to somebody else`, {
+  throw new InputError(`a ManifestWork of this name exists and belongs to somebody else`, {
     code: 'works.name-taken',
     subject: `ManifestWork ${namespace}/${name}`,
     hint: `delete or rename it: ManifestWorkReplicaSet ${options.replicaSet} needs the name`,

@@ -107,6 +107,17 @@ describe('planReplicaSet', () => {
     });
   });
 
+  it('starts no staged rollout while decisions are still being written: a mandatory group may be missing', () => {
+    const world = new ReplicaSetWorld().place('all', ['c1', 'c2'], progressive({ maxConcurrency: 1 }));
+    world.placements.set('all', {
+      ...world.placements.get('all'),
+      status: { numberOfSelectedClusters: 3 },
+    } as never);
+    expect(world.step()).toEqual([]);
+    world.place('all', ['c0', 'c1', 'c2']);
+    expect(world.step()).toEqual(['create c0 all']);
+  });
+
   it('stops when a cluster refuses the new content, and leaves the others on the old', () => {
     const world = new ReplicaSetWorld().place('all', ['c1', 'c2', 'c3'], progressive({ maxConcurrency: 1 }));
     for (const cluster of ['c1', 'c2', 'c3']) {

@@ -174,7 +174,13 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
   const plan = planRollout({ strategy, groups, existing: statuses, nowMs: input.nowMs, rules: input.rules });
   if (!plan.ok) return { actions: [], outcome: { ...nothing, state: 'misconfigured', message: plan.error } };
   const selected = new Set(groups.flatMap(({ clusters }) => clusters));
-  const starting = input.paused ? [] : plan.value.rollout.filter(({ status }) => status === 'ToApply');
+  // While decisions are being written a group may not be there yet: who comes first cannot be told.
+  const early =
+    strategy.type !== 'All' &&
+    input.rules === 'berth' &&
+    placement.status?.numberOfSelectedClusters !== selected.size;
+  const due = plan.value.rollout.filter(({ status }) => status === 'ToApply');
+  const starting = input.paused || early ? [] : due;
   const writes = starting.map(({ clusterName }) => writeCluster(input, ref.name, clusterName, existing));
   const complete = isComplete(placement, selected.size);
   const leaving = existing.filter(({ cluster }) => !selected.has(cluster));
@@ -193,7 +199,7 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
     ],
     outcome: {
       ...nothing,
-      ...verdict(errors, complete || leaving.length === 0, ref.name),
+      ...verdict(errors, (complete || leaving.length === 0) && !(early && due.length > 0), ref.name),
       groups: groups.length,
       selected: selected.size,
       upToDate,
@@ -221,7 +227,7 @@ function verdict(
   if (complete) return { state: 'planned', message: '' };
   return {
     state: 'incomplete',
-    message: `the decisions of Placement ${placement} are not complete yet: no work is removed`,
+    message: `the decisions of Placement ${placement} are not complete yet: nothing starts and nothing is removed`,
   };
 }
 
