@@ -12,7 +12,6 @@ import type { HubController } from './hub-controller.ts';
 
 const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
-const NEW_RESOURCES_EVERY_MS = 1_000;
 
 /**
  * Removes objects whose owners are gone, and carries out foreground deletion and orphaning. All of it is derived from the
@@ -22,8 +21,7 @@ export class GarbageCollector implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
   readonly #queue: KeyQueue;
-  readonly #watched = new Map<string, () => void>();
-  #cancelScan: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
@@ -32,26 +30,17 @@ export class GarbageCollector implements HubController {
   }
 
   start(): void {
-    this.#watchNewResources();
+    const { store } = this.#cluster;
+    this.#unsubscribe = store.subscribeAll((storage, events) => {
+      for (const event of events) this.#onEvent(storage, event);
+    });
+    for (const storage of store.storages())
+      for (const entry of store.list(storage)) this.#consider(storage, entry.object);
   }
 
   async stop(): Promise<void> {
-    this.#cancelScan?.();
-    for (const unsubscribe of this.#watched.values()) unsubscribe();
+    this.#unsubscribe?.();
     await this.#queue.stop();
-  }
-
-  /** Custom resources come and go: tables are watched as they appear. */
-  #watchNewResources(): void {
-    for (const { storageKey, verbs } of this.#cluster.scheme.definitions()) {
-      if (this.#watched.has(storageKey) || !verbs.includes('delete')) continue;
-      const unsubscribe = this.#client.watch(storageKey, (events) => {
-        for (const event of events) this.#onEvent(storageKey, event);
-      });
-      this.#watched.set(storageKey, unsubscribe);
-      for (const entry of this.#cluster.store.list(storageKey)) this.#consider(storageKey, entry.object);
-    }
-    this.#cancelScan = this.#cluster.clock.schedule(NEW_RESOURCES_EVERY_MS, () => this.#watchNewResources());
   }
 
   #onEvent(storage: string, event: StoreEvent): void {

@@ -3,8 +3,14 @@ import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
 import { clusterDirectory } from '../members/cluster-directory.ts';
 
-/** Files beside the logs that belong to a hub: keys and hashed tokens. */
-export const SECRET_FILES = ['pki/ca.crt', 'pki/ca.key', 'pki/service-account.key', 'tokens.json'] as const;
+/** Files beside the logs that belong to a hub: keys, hashed tokens, and the administrator's own. */
+export const SECRET_FILES = [
+  'pki/ca.crt',
+  'pki/ca.key',
+  'pki/service-account.key',
+  'tokens.json',
+  'admin.kubeconfig',
+] as const;
 
 /** Clusters that have data here, the hub first. @throws InputError when the directory is no data directory */
 export function clustersIn(dataDir: string): readonly string[] {

@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '../../core/ports.ts';
+import { approvalCheck } from '../auth/approval-check.ts';
 import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
 import { escalationCheck } from '../auth/escalation.ts';
@@ -51,7 +52,7 @@ export class ApiCluster implements Cluster {
     this.snapshots = new ListSnapshots(clock);
     this.discovery = new Discovery(this.scheme);
     this.authorizer = new Authorizer(store);
-    this.admission = [escalationCheck(this.authorizer), ...options.admission];
+    this.admission = [escalationCheck(this.authorizer), approvalCheck, ...options.admission];
     const { tokens, serviceAccounts } = options;
     this.credentials = { tokens, serviceAccounts, store, nowMs: () => clock.now() };
     this.#customResources = new CustomResources(this.scheme, { clock, log });

@@ -36,6 +36,7 @@ export class ObjectStore {
   #rv = 0;
   #startRv = 0;
   #undelivered: PendingEvent[] = [];
+  readonly #everything = new Set<(storage: string, events: readonly StoreEvent[]) => void>();
   #objects = 0;
 
   private constructor(clock: Clock) {
@@ -144,6 +145,12 @@ export class ObjectStore {
     return this.#table(storage).subscriptions.add(scope, listener);
   }
 
+  /** The same for every resource, those included that do not exist yet. */
+  subscribeAll(listener: (storage: string, events: readonly StoreEvent[]) => void): () => void {
+    this.#everything.add(listener);
+    return () => this.#everything.delete(listener);
+  }
+
   /** Forgets the history of all resources: clients that are behind list again. */
   forgetHistory(): void {
     for (const table of this.#tables.values()) table.ring.forget(this.#rv);
@@ -204,6 +211,9 @@ export class ObjectStore {
       if (events === undefined) byStorage.set(event.storage, [event]);
       else events.push(event);
     }
-    for (const [storage, events] of byStorage) this.#table(storage).subscriptions.deliver(events);
+    for (const [storage, events] of byStorage) {
+      this.#table(storage).subscriptions.deliver(events);
+      for (const listener of this.#everything) listener(storage, events);
+    }
   }
 }

@@ -476,6 +476,25 @@ describe('client certificates', () => {
     await other.stop();
   });
 
+  it('are approved only by those who may approve for the signer', async () => {
+    await request('guarded', 'agents');
+    const approver = (resources: string[], resourceNames: string[], verbs: string[]) => ({
+      apiGroups: ['certificates.k8s.io'],
+      resources,
+      verbs,
+      ...(resourceNames.length > 0 && { resourceNames }),
+    });
+    await role('', 'approver', [approver(['certificatesigningrequests/approval'], [], ['update'])]);
+    const body = (await hub.call('GET', `${CSRS}/guarded`)).body;
+    body.status.conditions[0].message = 'changed';
+    delete body.metadata.resourceVersion;
+    const refused = await asRobot('PUT', `${CSRS}/guarded/approval`, { body });
+    expect(refused.status).toBe(403);
+    expect(refused.body.message).toContain('not permitted to approve requests with signerName');
+    await role('', 'signer-approver', [approver(['signers'], ['kubernetes.io/*'], ['approve'])]);
+    expect((await asRobot('PUT', `${CSRS}/guarded/approval`, { body })).status).toBe(200);
+  });
+
   it('for system:masters are never signed', async () => {
     await request('greedy', 'system:masters');
     await expect
