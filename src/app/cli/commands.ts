@@ -6,6 +6,7 @@ import { hubCommand } from './commands/hub.ts';
 import { planCommand } from './commands/plan.ts';
 import { validateCommand } from './commands/validate.ts';
 import { explainCommand } from './commands/explain.ts';
+import { simulateCommand } from './commands/simulate.ts';
 import { testCommand } from './commands/test.ts';
 import { historyCommand } from './commands/history.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
@@ -25,6 +26,7 @@ export const COMMANDS: readonly CliCommand[] = [
   getWorksCommand,
   hubCommand,
   explainCommand,
+  simulateCommand,
   testCommand,
   planCommand,
   serveCommand,

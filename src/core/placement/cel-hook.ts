@@ -1,21 +1,34 @@
 import type { AddOnPlacementScore } from '../model/addon-placement-score.ts';
+import { celProblemText } from '../cel/cel-problem.ts';
+import { compileClusterCel } from '../cel/cluster-cel.ts';
 import type { ManagedCluster } from '../model/managed-cluster.ts';
 
 /** Compiles one expression of a celSelector. The engine calls it once per distinct text. */
 export type CompileCel = (expression: string) => CelCompilation;
 
 export type CelCompilation =
-  | { readonly ok: true; readonly matches: CelMatch }
+  | { readonly ok: true; readonly evaluate: CelEvaluation }
   | { readonly ok: false; readonly error: string };
 
-/**
- * Whether the expression is true for a cluster. `scores` are the AddOnPlacementScores of the cluster's namespace. Never
- * throws: a run-time failure, a result that is no bool or a spent budget all mean false.
- */
-export type CelMatch = (cluster: ManagedCluster, scores: readonly AddOnPlacementScore[]) => boolean;
+/** The AddOnPlacementScore of that name in the cluster's namespace. */
+export type FindScore = (name: string) => AddOnPlacementScore | undefined;
 
-/** For callers without a CEL engine: every expression is an error, never silently true or false. */
-export const celUnavailable: CompileCel = () => ({
-  ok: false,
-  error: 'compilation failed: no CEL engine was given to the scheduler',
-});
+/** Whether the expression is true for a cluster, and what that cost. Never throws: a failure is "not matched". */
+export type CelEvaluation = (
+  cluster: ManagedCluster,
+  findScore: FindScore,
+) => { readonly matched: boolean; readonly cost: number; readonly failure?: string | undefined };
+
+/** The CEL of core/cel with the Kubernetes libraries and limits. */
+export const compileCel: CompileCel = (expression) => {
+  const compiled = compileClusterCel(expression);
+  if (!compiled.ok) return { ok: false, error: celProblemText(compiled.problem) };
+  return {
+    ok: true,
+    evaluate: (cluster, findScore) =>
+      compiled.program.evaluate(cluster, (name) => {
+        const found = findScore(name);
+        return found === undefined ? undefined : (found.status?.scores ?? []);
+      }),
+  };
+};

@@ -1,5 +1,5 @@
 import type { Condition } from '../model/object-meta.ts';
-import type { Placement } from '../model/placement.ts';
+import type { Placement, SpreadConstraint } from '../model/placement.ts';
 
 /**
  * What the engine decided for one placement: the view that publishing, previews, the plugin endpoint and the CLI share.
@@ -21,6 +21,14 @@ export interface ScheduleResult {
   readonly conditions: readonly Condition[];
   /** Milliseconds since the epoch at which a toleration runs out and this placement must be scheduled again. */
   readonly requeueAtMs: number | undefined;
+  /** How evenly the selected clusters lie, per spread constraint in listed order. Absent without constraints. */
+  readonly spread?: readonly SpreadReached[] | undefined;
+}
+
+export interface SpreadReached {
+  readonly constraint: SpreadConstraint;
+  /** Largest minus smallest count of selected clusters over the topology values present. */
+  readonly skew: number;
 }
 
 export interface ScheduleStatus {

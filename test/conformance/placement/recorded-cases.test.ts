@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { compileCel } from '../../../src/core/placement/schedule-all.ts';
-import { scheduleAllPlainly } from '../../../src/core/placement/plain/reference-schedule.ts';
+import type { CaseResult } from '../../../src/core/placement/case-result.ts';
+import { compileCel } from '../../../src/core/placement/cel-hook.ts';
+import { simulateWorld } from '../../../src/core/placement/render-case.ts';
+import { scheduleAllPlainly } from '../../reference/reference-schedule.ts';
 import { caseGroups, comparable, readCases } from './compare-case.ts';
 
-describe.each(caseGroups())('placement agrees with the recorded scheduler: %s', (group) => {
-  it.each(readCases(group).map((recorded) => [recorded.case.name, recorded] as const))(
-    '%s',
-    (_name, recorded) => {
-      const results = scheduleAllPlainly(recorded.case, compileCel);
-      expect(results.map((result, index) => comparable(result, recorded.expected[index] as never))).toEqual(
-        recorded.expected.map((wanted, index) => comparable(wanted, results[index] as never)),
-      );
-    },
+function expectAgreement(results: readonly CaseResult[], expected: readonly CaseResult[]): void {
+  expect(results.map((result, index) => comparable(result, expected[index] as CaseResult))).toEqual(
+    expected.map((wanted, index) => comparable(wanted, results[index] as CaseResult)),
   );
+}
+
+describe.each(caseGroups())('placement agrees with the recorded scheduler: %s', (group) => {
+  const cases = readCases(group).map((recorded) => [recorded.case.name, recorded] as const);
+
+  it.each(cases)('engine, %s', (_name, recorded) => {
+    expectAgreement(simulateWorld(recorded.case), recorded.expected);
+  });
+
+  it.each(cases)('plain implementation, %s', (_name, recorded) => {
+    expectAgreement(scheduleAllPlainly(recorded.case, compileCel), recorded.expected);
+  });
 });

@@ -1,6 +1,6 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { Placement } from '../../model/placement.ts';
-import type { World } from '../../snapshot/world.ts';
+import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { Placement } from '../../src/core/model/placement.ts';
+import type { World } from '../../src/core/snapshot/world.ts';
 import { byText } from './reference-filters.ts';
 
 /** Best first: total descending, then name. */

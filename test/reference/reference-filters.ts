@@ -1,11 +1,12 @@
-import type { ManagedCluster, Taint } from '../../model/managed-cluster.ts';
-import { CLUSTER_SET_LABEL } from '../../model/managed-cluster.ts';
-import type { ClusterSelector, Placement, Toleration } from '../../model/placement.ts';
-import { compileLabelSelector, matchesLabels } from '../../model/label-selector-compile.ts';
-import { addSeconds, compareInstants, parseRfc3339 } from '../../model/rfc3339.ts';
-import type { Instant } from '../../model/rfc3339.ts';
-import type { CompileCel } from '../cel-hook.ts';
-import type { World } from '../../snapshot/world.ts';
+import type { ManagedCluster, Taint } from '../../src/core/model/managed-cluster.ts';
+import { CLUSTER_SET_LABEL } from '../../src/core/model/managed-cluster.ts';
+import type { ClusterSelector, Placement, Toleration } from '../../src/core/model/placement.ts';
+import { compileLabelSelector, matchesLabels } from '../../src/core/model/label-selector-compile.ts';
+import { addSeconds, compareInstants, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
+import type { Instant } from '../../src/core/model/rfc3339.ts';
+import { COST_BUDGET } from '../../src/core/cel/cel-cost.ts';
+import type { CompileCel } from '../../src/core/placement/cel-hook.ts';
+import type { World } from '../../src/core/snapshot/world.ts';
 
 /** Section 2 and 3 of the rules, read literally: lists of clusters are filtered one cluster at a time. */
 
@@ -75,17 +76,21 @@ export function selectorTest(
   const programs = (selector.celSelector?.celExpressions ?? []).map((text) => compileCel(text));
   const broken = programs.find((program) => !program.ok);
   if (broken !== undefined && !broken.ok) return broken.error;
-  return (cluster) =>
-    matchesLabels(labels.selector, cluster.metadata.labels) &&
-    matchesLabels(claims.selector, claimMap(cluster)) &&
-    programs.every(
-      (program) =>
-        program.ok &&
-        program.matches(
-          cluster,
-          world.scores.filter((score) => score.metadata.namespace === cluster.metadata.name),
+  return (cluster) => {
+    if (!matchesLabels(labels.selector, cluster.metadata.labels)) return false;
+    if (!matchesLabels(claims.selector, claimMap(cluster))) return false;
+    let cost = 0;
+    return programs.every((program) => {
+      if (!program.ok) return false;
+      const outcome = program.evaluate(cluster, (name) =>
+        world.scores.findLast(
+          ({ metadata }) => metadata.namespace === cluster.metadata.name && metadata.name === name,
         ),
-    );
+      );
+      cost += outcome.cost;
+      return outcome.matched && cost <= COST_BUDGET;
+    });
+  };
 }
 
 export function claimMap(cluster: ManagedCluster): Record<string, string> {

@@ -1,18 +1,18 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { Condition } from '../../model/object-meta.ts';
-import type { PlacementDecision } from '../../model/placement-decision.ts';
+import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { Condition } from '../../src/core/model/object-meta.ts';
+import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
 import {
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   PLACEMENT_LABEL,
-} from '../../model/placement-decision.ts';
-import type { Placement } from '../../model/placement.ts';
-import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/placement.ts';
-import { compareInstants, formatRfc3339, parseRfc3339 } from '../../model/rfc3339.ts';
-import type { Instant } from '../../model/rfc3339.ts';
-import type { CaseDecision, CaseResult } from '../case-result.ts';
-import type { CompileCel } from '../cel-hook.ts';
-import type { World } from '../../snapshot/world.ts';
+} from '../../src/core/model/placement-decision.ts';
+import type { Placement } from '../../src/core/model/placement.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../../src/core/model/placement.ts';
+import { compareInstants, formatRfc3339, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
+import type { Instant } from '../../src/core/model/rfc3339.ts';
+import type { CaseDecision, CaseResult } from '../../src/core/placement/case-result.ts';
+import type { CompileCel } from '../../src/core/placement/cel-hook.ts';
+import type { World } from '../../src/core/snapshot/world.ts';
 import {
   availableClusters,
   byText,

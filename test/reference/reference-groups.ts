@@ -1,8 +1,8 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { IntOrString } from '../../model/int-or-percent.ts';
-import type { Placement } from '../../model/placement.ts';
-import type { World } from '../../snapshot/world.ts';
-import { celUnavailable } from '../cel-hook.ts';
+import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { IntOrString } from '../../src/core/model/int-or-percent.ts';
+import type { Placement } from '../../src/core/model/placement.ts';
+import type { World } from '../../src/core/snapshot/world.ts';
+import { compileCel } from '../../src/core/placement/cel-hook.ts';
 import { byText, selectorTest } from './reference-filters.ts';
 
 /** Section 5 of the rules: the selected clusters cut into groups, or what is wrong with the strategy. */
@@ -33,7 +33,7 @@ export function cutGroups(
   };
   for (const { groupName, groupClusterSelector } of strategy.decisionGroups ?? []) {
     const { labelSelector, claimSelector } = groupClusterSelector ?? {};
-    const test = selectorTest(world, { labelSelector, claimSelector }, celUnavailable);
+    const test = selectorTest(world, { labelSelector, claimSelector }, compileCel);
     if (typeof test === 'string') return test;
     cut(groupName, rest.filter(test));
     rest = rest.filter((cluster) => !test(cluster));

@@ -1,9 +1,9 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { Placement, ScoreCoordinate } from '../../model/placement.ts';
-import { parseQuantity, quantityToNumber } from '../../model/quantity.ts';
-import { compareInstants, parseRfc3339 } from '../../model/rfc3339.ts';
-import type { Instant } from '../../model/rfc3339.ts';
-import type { World } from '../../snapshot/world.ts';
+import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { Placement, ScoreCoordinate } from '../../src/core/model/placement.ts';
+import { parseQuantity, quantityToNumber } from '../../src/core/model/quantity.ts';
+import { compareInstants, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
+import type { Instant } from '../../src/core/model/rfc3339.ts';
+import type { World } from '../../src/core/snapshot/world.ts';
 import { byText, ownValue } from './reference-filters.ts';
 
 /** Section 4 of the rules, read literally. */

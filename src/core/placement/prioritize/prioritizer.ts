@@ -1,0 +1,41 @@
+import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
+import type { Instant } from '../../model/rfc3339.ts';
+import type { ResourceName } from '../../snapshot/fleet.ts';
+
+/** What a prioritizer may look at. Clusters are numbers, ascending in the order of their names. */
+export interface ScoreInput {
+  /** Who is to be scored: the feasible clusters. */
+  readonly clusters: Uint32Array;
+  readonly nameOf: (cluster: number) => string;
+  /** Per cluster of the fleet; NaN when it does not tell. */
+  readonly amounts: (resource: ResourceName) => Float64Array;
+  readonly addOnScore: (cluster: number, resourceName: string) => AddOnPlacementScore | undefined;
+  /** This placement's decisions of before, one byte per cluster of the fleet. */
+  readonly decided: Uint8Array;
+  /** How often each cluster is decided by other placements, and the largest such count over all clusters. */
+  readonly decisionCounts: Int32Array;
+  readonly mostDecisions: number;
+  readonly now: Instant;
+}
+
+/** One way to score clusters. To add one: a file like its neighbours, and a line in the registry. */
+export interface Prioritizer {
+  /** `Balance`, `AddOn/<resource>/<score>` … */
+  readonly name: string;
+  /**
+   * Scores depend on the decisions of other placements and on nothing else. They are kept, for all clusters, as they
+   * were when the placement was scheduled, and must lie in −128..127.
+   */
+  readonly readsDecisions: boolean;
+  /** The amounts it reads: a change of one schedules the placement again. */
+  readonly resource?: ResourceName;
+  /** The AddOnPlacementScores it reads. */
+  readonly addOn?: string;
+  /**
+   * Writes a score per entry of `input.clusters` into `out` (NaN: no score, counts as 0). Answers the
+   * AddOnPlacementScores that have expired, as `namespace/name`.
+   */
+  readonly score: (input: ScoreInput, out: Float64Array) => readonly string[];
+}
+
+export const NO_WARNINGS: readonly string[] = [];

@@ -1,0 +1,64 @@
+import type { PrioritizerPolicy, ScoreCoordinate } from '../../model/placement.ts';
+import { addOnScore } from './addon-score.ts';
+import { balance } from './balance.ts';
+import type { Prioritizer } from './prioritizer.ts';
+import { resourceAllocatableCpu, resourceAllocatableMemory } from './resource-allocatable.ts';
+import { steady } from './steady.ts';
+
+/** Every built-in prioritizer. A new one joins here. */
+const BUILT_IN: ReadonlyMap<string, Prioritizer> = new Map(
+  [balance, steady, resourceAllocatableCpu, resourceAllocatableMemory].map((one) => [one.name, one]),
+);
+
+/** What Additive starts from. */
+const DEFAULT_WEIGHTS: readonly (readonly [string, number])[] = [
+  [balance.name, 1],
+  [steady.name, 1],
+];
+
+export interface WeightedPrioritizer {
+  readonly prioritizer: Prioritizer;
+  /** Never 0. */
+  readonly weight: number;
+}
+
+export type PolicyResult =
+  | { readonly ok: true; readonly prioritizers: readonly WeightedPrioritizer[] }
+  | { readonly ok: false; readonly error: string };
+
+/** The prioritizers of a policy with a weight other than 0, sorted by name, or what is wrong (wire texts). */
+export function resolvePolicy(policy: PrioritizerPolicy = {}): PolicyResult {
+  const mode = policy.mode ?? '';
+  if (mode !== '' && mode !== 'Additive' && mode !== 'Exact')
+    return { ok: false, error: `incorrect prioritizer policy mode: ${mode}` };
+  const wanted = new Map<string, { weight: number; coordinate: ScoreCoordinate }>();
+  if (mode !== 'Exact')
+    for (const [builtIn, weight] of DEFAULT_WEIGHTS)
+      wanted.set(builtIn, { weight, coordinate: { type: 'BuiltIn', builtIn } });
+  for (const { scoreCoordinate: coordinate, weight = 0 } of policy.configurations ?? []) {
+    if (coordinate === undefined) return { ok: false, error: 'scoreCoordinate field is required' };
+    wanted.set(nameOf(coordinate), { weight, coordinate });
+  }
+  const prioritizers: WeightedPrioritizer[] = [];
+  for (const name of [...wanted.keys()].sort()) {
+    const { weight, coordinate } = wanted.get(name) as { weight: number; coordinate: ScoreCoordinate };
+    if (weight === 0) continue;
+    const prioritizer = resolvePrioritizer(coordinate);
+    if (typeof prioritizer === 'string') return { ok: false, error: prioritizer };
+    prioritizers.push({ prioritizer, weight });
+  }
+  return { ok: true, prioritizers };
+}
+
+function resolvePrioritizer(coordinate: ScoreCoordinate): Prioritizer | string {
+  if (coordinate.type === 'AddOn') {
+    if (coordinate.addOn === undefined) return 'addOn should not be empty';
+    return addOnScore(coordinate.addOn.resourceName ?? '', coordinate.addOn.scoreName ?? '');
+  }
+  const name = coordinate.builtIn ?? '';
+  return BUILT_IN.get(name) ?? `incorrect builtin prioritizer: ${name}`;
+}
+
+function nameOf({ type, builtIn, addOn }: ScoreCoordinate): string {
+  return type === 'AddOn' ? `AddOn/${addOn?.resourceName ?? ''}/${addOn?.scoreName ?? ''}` : (builtIn ?? '');
+}

@@ -1,0 +1,32 @@
+import type { ResourceName } from '../../snapshot/fleet.ts';
+import type { Prioritizer } from './prioritizer.ts';
+import { NO_WARNINGS } from './prioritizer.ts';
+
+/** −100 for the least allocatable among the feasible clusters, 100 for the most; clusters that do not tell get none. */
+function resourceAllocatable(name: string, resource: ResourceName): Prioritizer {
+  return {
+    name,
+    readsDecisions: false,
+    resource,
+    score({ amounts: amountsOf, clusters }, out) {
+      const amounts = amountsOf(resource);
+      let [least, most] = [Infinity, -Infinity];
+      for (let i = 0; i < clusters.length; i++) {
+        const amount = amounts[clusters[i] as number] as number;
+        out[i] = amount;
+        if (amount < least) least = amount;
+        if (amount > most) most = amount;
+      }
+      const span = most - least;
+      for (let i = 0; i < clusters.length; i++) {
+        const amount = out[i] as number;
+        if (Number.isNaN(amount)) continue;
+        out[i] = span === 0 ? 100 : Math.trunc(((amount - least) / span - 0.5) * 200);
+      }
+      return NO_WARNINGS;
+    },
+  };
+}
+
+export const resourceAllocatableCpu = resourceAllocatable('ResourceAllocatableCPU', 'cpu');
+export const resourceAllocatableMemory = resourceAllocatable('ResourceAllocatableMemory', 'memory');

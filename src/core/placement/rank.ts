@@ -1,0 +1,59 @@
+/**
+ * Feasible clusters best first: total descending, then (only when asked for) clusters without an untolerated
+ * PreferNoSelect taint first, then by name, which is the order of the positions.
+ *
+ * Totals are small whole numbers, so they are sorted by counting: one pass to count, one to place, and with a limit
+ * only the entries that make it are placed. Totals that are no whole numbers or lie far apart are sorted by comparing.
+ */
+export function rankPositions(
+  totals: Float64Array,
+  limit: number,
+  avoided: Uint8Array | undefined,
+): Uint32Array {
+  const count = totals.length;
+  const size = Math.min(count, limit);
+  if (size <= 0) return new Uint32Array(0);
+  const range = wholeRange(totals);
+  if (range === undefined || range.most - range.least > MAX_BUCKETS)
+    return rankByComparing(totals, avoided).slice(0, size);
+  const { least, most } = range;
+  const stride = avoided === undefined ? 1 : 2;
+  const starts = new Uint32Array((most - least + 1) * stride + 1);
+  const bucket = (i: number): number =>
+    (most - (totals[i] as number)) * stride + (avoided === undefined ? 0 : (avoided[i] as number));
+  for (let i = 0; i < count; i++) {
+    const next = bucket(i) + 1;
+    starts[next] = (starts[next] as number) + 1;
+  }
+  for (let b = 1; b < starts.length; b++) starts[b] = (starts[b] as number) + (starts[b - 1] as number);
+  const ranked = new Uint32Array(size);
+  for (let i = 0; i < count; i++) {
+    const b = bucket(i);
+    const at = starts[b] as number;
+    if (at < size) ranked[at] = i;
+    starts[b] = at + 1;
+  }
+  return ranked;
+}
+
+const MAX_BUCKETS = 1 << 16;
+
+function wholeRange(totals: Float64Array): { least: number; most: number } | undefined {
+  let [least, most] = [Infinity, -Infinity];
+  for (let i = 0; i < totals.length; i++) {
+    const total = totals[i] as number;
+    if (!Number.isInteger(total)) return undefined;
+    if (total < least) least = total;
+    if (total > most) most = total;
+  }
+  return { least, most };
+}
+
+function rankByComparing(totals: Float64Array, avoided: Uint8Array | undefined): Uint32Array {
+  return Uint32Array.from(totals.keys()).sort((left, right) => {
+    const byTotal = (totals[right] as number) - (totals[left] as number);
+    if (byTotal !== 0) return byTotal;
+    const byAvoidance = avoided === undefined ? 0 : (avoided[left] as number) - (avoided[right] as number);
+    return byAvoidance === 0 ? left - right : byAvoidance;
+  });
+}
