@@ -19,6 +19,8 @@ export interface LookRequest {
   readonly live: LiveObjects;
   readonly spec: ManifestWorkSpec;
   readonly entries: readonly ManifestCondition[];
+  /** Objects that were read or written just now, by ordinal. */
+  readonly known: ReadonlyMap<number, KubeObject>;
 }
 
 /** Looks at the object behind every entry of a work's status: is it there, what do its feedback and condition rules say? */
@@ -29,7 +31,7 @@ export async function lookAtObjects(request: LookRequest): Promise<readonly Obse
 }
 
 async function lookAt(
-  { settings, live, spec }: LookRequest,
+  { settings, live, spec, known }: LookRequest,
   meta: ManifestResourceMeta,
 ): Promise<Observation> {
   const { group = '', version = '', resource = '', name = '', namespace = '' } = meta;
@@ -40,7 +42,10 @@ async function lookAt(
   const kind = kindOfResource({ group, version, resource, name, namespace });
   let object: KubeObject | undefined;
   try {
-    object = await live.get({ kind, key: { namespace, name } });
+    const watched = { kind, key: { namespace, name } };
+    object = live.isWatched(watched)
+      ? await live.get(watched)
+      : (known.get(meta.ordinal) ?? (await live.get(watched)));
   } catch (error) {
     return { kind: 'failed', problem: errorText(error), ruleTypes };
   }

@@ -2,6 +2,7 @@ import { errorText } from '../../core/errors.ts';
 import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
 import type { ManifestCondition, ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
 import { MANIFEST_WORK_FINALIZER } from '../../core/model/manifest-work.ts';
+import { untrackedResources } from '../../core/work/applied-resources.ts';
 import { aggregateApplied } from '../../core/work/aggregate-conditions.ts';
 import { findCondition, setCondition } from '../../core/work/condition-list.ts';
 import { findSame, mergeManifestStatus } from '../../core/work/merge-manifest-status.ts';
@@ -43,7 +44,7 @@ export async function syncWork(
   const pass =
     cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
   if (signal.aborted) return RETRY;
-  const status = await lookAtWork(state, work, pass?.status ?? work.status ?? {});
+  const status = await lookAtWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
   if (pass !== undefined) await recordApplied(state, pass);
   await state.writeWorkStatus(work, status);
   reportPass(state, work, status, pass?.results);
@@ -109,6 +110,7 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
   const applied = await currentApplied(state, work, input.applied, tasks);
   const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
   const before = work.status?.resourceStatus?.manifests ?? [];
+  const recorded = applied.status?.appliedResources ?? [];
   const results = await applyManifests({
     settings,
     live,
@@ -120,6 +122,7 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
     drift: cause === 'drift',
     isComplete: ({ meta }) =>
       findCondition(findSame(before, meta)?.conditions, 'Complete')?.status === 'True',
+    isRecorded: ({ meta }) => untrackedResources([meta], recorded).length === 0,
     wasApplied: ({ meta }) => {
       const last = findCondition(findSame(before, meta)?.conditions, 'Applied');
       return last?.status === 'True' && last.observedGeneration === work.metadata.generation;

@@ -51,7 +51,7 @@ beforeAll(async () => {
     log: new SilentLogger(),
     statusSyncIntervalMs: 1_000,
     // The recorded agent does not watch for drift.
-    drift: 'resync',
+    drift: process.env['BERTH_DRIFT'] === 'watch' ? 'watch' : 'resync',
     impersonate: (user) => executors.as(user),
   });
   await agent.whenSynced();

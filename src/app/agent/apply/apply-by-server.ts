@@ -38,7 +38,7 @@ async function applyAll(
 ): Promise<Applied> {
   const { force, fieldManager } = config;
   const wanted = wantedDigest('Apply', manifest, force ?? false, fieldManager ?? '', context.ownership);
-  const live = await readLive(context);
+  const live = context.likelyNew ? undefined : await readLive(context);
   if (live !== undefined && context.memory.isSettled(context.task.meta.ordinal, wanted, live))
     return { object: live, wrote: false };
   const object = await send(context, manifest, config);

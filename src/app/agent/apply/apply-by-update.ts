@@ -3,7 +3,7 @@ import { jsonEqual } from '../../../core/work/json-equal.ts';
 import { withOwner } from '../../../core/work/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata } from '../../../core/work/update/plan-update.ts';
 import { digestOf } from '../agent-settings.ts';
-import { isRefusal } from '../kube-failure.ts';
+import { isAlreadyExists, isRefusal } from '../kube-failure.ts';
 import { wantedDigest } from './applied-memory.ts';
 import { isUntouched } from './untouched.ts';
 import { AGENT_MANAGER, type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
@@ -11,6 +11,7 @@ import { AGENT_MANAGER, type ApplyContext, readLive, type StrategyResult } from 
 /** Strategy Update: create, or bring the object to what the manifest says, by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
   const { task, ownership, memory } = context;
+  if (context.likelyNew) return createOrElse(context, applyByUpdate);
   const live = await readLive(context);
   if (live === undefined) return { object: await create(context), wrote: true };
   const { ordinal } = task.meta;
@@ -46,9 +47,22 @@ async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<
 
 /** Strategy CreateOnly: create when missing; of an object that exists only the owner references are kept in order. */
 export async function applyByCreateOnly(context: ApplyContext): Promise<StrategyResult> {
+  if (context.likelyNew) return createOrElse(context, applyByCreateOnly);
   const live = await readLive(context);
   if (live === undefined) return { object: await create(context), wrote: true };
   return fixOwners(context, live);
+}
+
+async function createOrElse(
+  context: ApplyContext,
+  whenThere: (context: ApplyContext) => Promise<StrategyResult>,
+): Promise<StrategyResult> {
+  try {
+    return { object: await create(context), wrote: true };
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return whenThere({ ...context, likelyNew: false, fresh: true });
+  }
 }
 
 async function create(context: ApplyContext): Promise<KubeObject> {

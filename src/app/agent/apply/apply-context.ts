@@ -18,6 +18,8 @@ export interface ApplyContext {
   readonly strategy: UpdateStrategy | undefined;
   /** The live object is read from the server, not from the watch: the last try met a conflict. */
   readonly fresh: boolean;
+  /** Nothing suggests that the object exists: creating it right away saves a read. */
+  readonly likelyNew: boolean;
   /** By the work's status this very version was applied, maybe by a process before this one. */
   readonly appliedBefore: boolean;
 }

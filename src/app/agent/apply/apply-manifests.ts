@@ -30,6 +30,8 @@ export interface ApplyWork {
   readonly drift: boolean;
   /** Has the work's status this manifest as complete? Then it is not touched again. */
   readonly isComplete: (task: ManifestTask) => boolean;
+  /** Is it among the resources that were applied before? */
+  readonly isRecorded: (task: ReadyTask) => boolean;
   /** Does the work's status say that this manifest was applied in this very version? */
   readonly wasApplied: (task: ManifestTask) => boolean;
   /** Stops between two manifests. */
@@ -106,6 +108,7 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
     ownership: { reference: work.owner, owned },
     strategy: resolveManifestConfig(spec.manifestConfigs ?? [], task.meta).updateStrategy,
     fresh,
+    likelyNew: !fresh && !work.isRecorded(task) && !work.live.isWatched(task),
     appliedBefore: work.wasApplied(task),
   });
 }
