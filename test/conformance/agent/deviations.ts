@@ -71,4 +71,29 @@ const SERVER: readonly Deviation[] = [
   },
 ];
 
-export const DEVIATIONS: readonly Deviation[] = [...DELIBERATE, ...SERVER];
+/** Histories in which somebody else changes or deletes what a work applied. */
+const DRIFT: readonly Deviation[] = [
+  'update-configmap',
+  'update-role',
+  'update-widget',
+  'update-policies',
+  'update-cabundle',
+  'update-scaler',
+  'createonly',
+  'ssa-conflict-later',
+  'ssa-drift',
+  'readonly',
+  'fail-terminating',
+  'stale-recreated',
+  'delete-on-cluster',
+  'delete-applied',
+  'delete-already-gone',
+  'feedback-deployment',
+  'feedback-change',
+  'cel-gone',
+].map((history) => ({ history, differences: /./, reason: 'drift is corrected when seen', server: true }));
+
+/** @param drift how the agent under test deals with drift; the recorded one does not watch for it */
+export function deviations(drift: 'watch' | 'resync'): readonly Deviation[] {
+  return [...DELIBERATE, ...SERVER, ...(drift === 'watch' ? DRIFT : [])];
+}

@@ -1,0 +1,572 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ManifestConfig } from '../../../src/core/model/manifest-work.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
+import type { Agent } from '../../../src/app/agent/start-agent.ts';
+import {
+  CLUSTER_ROLE,
+  CONFIG_MAP,
+  CRD,
+  configMap,
+  DEPLOYMENT,
+  deployment,
+  kindOf,
+  NAMESPACE,
+  object,
+  ownersOf,
+  ROLE,
+  ROLE_BINDING,
+  ScenarioWorld,
+  SERVICE_ACCOUNT,
+  until,
+  workOf,
+} from './scenario-world.ts';
+
+// Behaviours that OCM's own tests check and the recorded histories do not show.
+
+let world: ScenarioWorld;
+let agent: Agent;
+
+beforeAll(async () => {
+  world = await ScenarioWorld.start();
+  for (const hub of [world.hub, world.secondHub]) await hub.create(NAMESPACE, object(NAMESPACE, 'cluster1'));
+  await world.cluster.create(CRD, gadgets());
+  agent = await world.agent();
+}, 60_000);
+
+afterAll(async () => {
+  await agent?.close();
+  await world?.close();
+});
+
+const GADGET = kindOf('example.com', 'Gadget');
+const GADGET_V2 = { ...GADGET, version: 'v2' };
+
+function gadgets(group = 'example.com', kind = 'Gadget'): KubeObject {
+  const plural = `${kind.toLowerCase()}s`;
+  const version = (name: string, storage: boolean): object => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+  });
+  return object(CRD, `${plural}.${group}`, {
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [version('v1', true), version('v2', false)],
+    },
+  });
+}
+
+const applied = (name: string, verdict = 'True/True'): Promise<string> =>
+  until(
+    () => world.verdict(name),
+    (got) => got === verdict,
+  );
+
+const present = (kind: Parameters<ScenarioWorld['get']>[0], name: string): Promise<KubeObject> =>
+  until(
+    () => world.get(kind, name),
+    (found) => found !== undefined,
+  ) as Promise<KubeObject>;
+
+const gone = async (kind: Parameters<ScenarioWorld['get']>[0], name: string): Promise<void> => {
+  await until(
+    () => world.get(kind, name),
+    (found) => found === undefined,
+  );
+};
+
+const config = (
+  resource: string,
+  name: string,
+  more: Partial<ManifestConfig>,
+  group = '',
+): ManifestConfig => ({
+  resourceIdentifier: { group, resource, name, namespace: 'default' },
+  ...more,
+});
+
+describe('applying', () => {
+  it('everything the agent writes is of manager work-agent', async () => {
+    await world.applyWork('manager', workOf(configMap('manager')));
+    await applied('manager');
+    const fields = (await world.get(CONFIG_MAP, 'manager'))?.metadata.managedFields as { manager: string }[];
+    expect([...new Set(fields.map(({ manager }) => manager))]).toEqual(['work-agent']);
+  });
+
+  it('a CRD and its object come and go with one work', async () => {
+    const late = kindOf('late.example.com', 'Sprocket');
+    await world.applyWork(
+      'crd',
+      workOf(object(late, 's', { spec: { a: 1 } }), gadgets('late.example.com', 'Sprocket')),
+    );
+    await applied('crd');
+    expect(
+      (await world.applied('crd'))[0]?.status?.appliedResources?.map(({ resource }) => resource),
+    ).toEqual(['customresourcedefinitions', 'sprockets']);
+    await world.deleteWork('crd');
+    await gone(CRD, 'sprockets.late.example.com');
+    await until(
+      () => world.work('crd'),
+      (work) => work === undefined,
+    );
+  });
+
+  it('annotations are merged and live finalizers stay on an object that stood before', async () => {
+    const metadata = { annotations: { theirs: '1' }, finalizers: ['example.com/theirs'] };
+    await world.create(GADGET, object(GADGET, 'adopted', { spec: { a: 1 } }, metadata));
+    await world.applyWork(
+      'adopt',
+      workOf(object(GADGET, 'adopted', { spec: { a: 2 } }, { annotations: { ours: '1' } })),
+    );
+    await applied('adopt');
+    expect(await world.get(GADGET, 'adopted')).toMatchObject({
+      metadata: { annotations: { theirs: '1', ours: '1' }, finalizers: ['example.com/theirs'] },
+      spec: { a: 2 },
+    });
+    await world.cluster.mergePatch(
+      GADGET,
+      { namespace: 'default', name: 'adopted' },
+      { metadata: { finalizers: [] } },
+    );
+  });
+
+  it('a namespace on a cluster-scoped manifest does not count', async () => {
+    const role = object(CLUSTER_ROLE, 'scoped', { rules: [] }, { namespace: 'default' });
+    await world.applyWork('scoped', workOf(role));
+    await applied('scoped');
+    const work = await world.work('scoped');
+    expect(work?.status?.resourceStatus?.manifests?.[0]?.resourceMeta.namespace).toBe('');
+    expect((await world.applied('scoped'))[0]?.status?.appliedResources).toMatchObject([
+      { name: 'scoped', namespace: '' },
+    ]);
+  });
+
+  it('a namespace listed after its objects works in one pass', async () => {
+    const inside = object(CONFIG_MAP, 'inside', { data: {} }, { namespace: 'one-pass' });
+    await world.applyWork('one-pass', workOf(inside, object(NAMESPACE, 'one-pass')));
+    await applied('one-pass');
+    expect(await world.get(CONFIG_MAP, 'inside', 'one-pass')).toBeDefined();
+  });
+
+  it('the same work in another order keeps what it knew; a renamed object is new, the old one goes', async () => {
+    const binding = (subject: string): KubeObject =>
+      object(ROLE_BINDING, 'team', {
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'team' },
+        subjects: [{ kind: 'ServiceAccount', name: subject, namespace: 'default' }],
+      });
+    const role = object(ROLE, 'team', { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] });
+    const account = (name: string): KubeObject => object(SERVICE_ACCOUNT, name);
+    await world.applyWork('team', workOf(account('old'), role, binding('old'), deployment('team')));
+    await applied('team');
+    const timeOf = async (kind: string): Promise<string | undefined> =>
+      (await world.work('team'))?.status?.resourceStatus?.manifests
+        ?.find(({ resourceMeta }) => resourceMeta.kind === kind)
+        ?.conditions?.find(({ type }) => type === 'Available')?.lastTransitionTime;
+    const [before, accountBefore] = [await timeOf('Deployment'), await timeOf('ServiceAccount')];
+    await world.applyWork(
+      'team',
+      workOf(deployment('team', { image: 'registry.example.com/c:2' }), role, binding('new'), account('new')),
+    );
+    await applied('team');
+    expect(await timeOf('Deployment')).toBe(before);
+    expect(await timeOf('ServiceAccount')).not.toBe(accountBefore);
+    await gone(SERVICE_ACCOUNT, 'old');
+  });
+
+  it('labels of the work are on its AppliedManifestWork, later ones too', async () => {
+    await world.applyWork('labels', workOf(configMap('labels')), { labels: { a: '1' } });
+    await applied('labels');
+    await world.applyWork('labels', workOf(configMap('labels')), { labels: { b: '2' } });
+    await until(
+      async () => (await world.applied('labels'))[0]?.metadata.labels,
+      (got) => got?.['a'] === '1' && got['b'] === '2',
+    );
+  });
+
+  it('an object that moves to another version of its API keeps its uid', async () => {
+    await world.applyWork('versions', workOf(object(GADGET, 'moving', { spec: { a: 1 } })));
+    await applied('versions');
+    const before = await world.get(GADGET, 'moving');
+    await world.applyWork('versions', workOf(object(GADGET_V2, 'moving', { spec: { a: 2 } })));
+    await applied('versions');
+    const after = await world.get(GADGET_V2, 'moving');
+    expect([after?.metadata.uid, after?.['spec']]).toEqual([before?.metadata.uid, { a: 2 }]);
+  });
+});
+
+describe('sharing and orphaning', () => {
+  it('an object of two works goes with the last; a foreign owner does not keep it', async () => {
+    const foreign = await world.create(CONFIG_MAP, configMap('foreign'));
+    await world.applyWork('share-a', workOf(configMap('shared')));
+    await world.applyWork('share-b', workOf(configMap('shared')));
+    await until(
+      async () => ownersOf(await world.get(CONFIG_MAP, 'shared')),
+      (owners) => owners.length === 2,
+    );
+    const uid = (await world.get(CONFIG_MAP, 'shared'))?.metadata.uid;
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'foreign', uid: foreign.metadata.uid };
+    const live = await world.get(CONFIG_MAP, 'shared');
+    await world.cluster.mergePatch(
+      CONFIG_MAP,
+      { namespace: 'default', name: 'shared' },
+      {
+        metadata: { ownerReferences: [...(live?.metadata.ownerReferences ?? []), owner] },
+      },
+    );
+    await world.deleteWork('share-a');
+    await until(
+      () => world.work('share-a'),
+      (work) => work === undefined,
+    );
+    expect((await world.get(CONFIG_MAP, 'shared'))?.metadata.uid).toBe(uid);
+    await world.deleteWork('share-b');
+    await gone(CONFIG_MAP, 'shared');
+  });
+
+  it('what was orphaned by name survives; without the option it is owned again and goes', async () => {
+    const orphan = (name: string) => ({
+      deleteOption: {
+        propagationPolicy: 'SelectivelyOrphan' as const,
+        selectivelyOrphans: { orphaningRules: [{ resource: 'configmaps', name, namespace: 'default' }] },
+      },
+    });
+    await world.applyWork('orphan', { ...workOf(configMap('keep'), configMap('lose')), ...orphan('keep') });
+    await applied('orphan');
+    expect(ownersOf(await world.get(CONFIG_MAP, 'keep'))).toEqual([]);
+    await world.applyWork('orphan', workOf(configMap('keep'), configMap('lose')));
+    await until(
+      async () => ownersOf(await world.get(CONFIG_MAP, 'keep')),
+      (owners) => owners.length === 1,
+    );
+    await world.applyWork('orphan', { ...workOf(configMap('keep'), configMap('lose')), ...orphan('keep') });
+    await until(
+      async () => ownersOf(await world.get(CONFIG_MAP, 'keep')),
+      (owners) => owners.length === 0,
+    );
+    await world.deleteWork('orphan');
+    await until(
+      () => world.work('orphan'),
+      (work) => work === undefined,
+    );
+    expect([await world.get(CONFIG_MAP, 'keep'), await world.get(CONFIG_MAP, 'lose')]).toEqual([
+      expect.anything(),
+      undefined,
+    ]);
+  });
+});
+
+describe('server-side apply', () => {
+  const ssa = (manager: string, force: boolean): Partial<ManifestConfig> => ({
+    updateStrategy: { type: 'ServerSideApply', serverSideApply: { force, fieldManager: manager } },
+  });
+
+  it('a second work takes over one field by force; the first keeps the others and says what it lost', async () => {
+    const first = (
+      replicas: number,
+      image = 'registry.example.com/c:1',
+    ): Parameters<ScenarioWorld['applyWork']>[1] => ({
+      ...workOf(deployment('ssa', { replicas, image })),
+      manifestConfigs: [config('deployments', 'ssa', ssa('work-agent', false), 'apps')],
+    });
+    await world.applyWork('ssa-a', first(2));
+    await applied('ssa-a');
+    await world.applyWork('ssa-b', {
+      ...workOf(deployment('ssa', { image: 'registry.example.com/c:2' })),
+      manifestConfigs: [config('deployments', 'ssa', ssa('work-agent-b', true), 'apps')],
+    });
+    await applied('ssa-b');
+    await world.applyWork('ssa-a', first(3));
+    await applied('ssa-a', 'False/True');
+    expect(ownersOf(await world.get(DEPLOYMENT, 'ssa'))).toEqual(['ssa-a', 'ssa-b']);
+    await world.applyWork('ssa-a', first(3, 'registry.example.com/c:2'));
+    await applied('ssa-a');
+    expect(await world.get(DEPLOYMENT, 'ssa')).toMatchObject({ spec: { replicas: 3 } });
+    await world.applyWork('ssa-b', {
+      ...workOf(deployment('ssa', { image: 'registry.example.com/c:2' })),
+      manifestConfigs: [config('deployments', 'ssa', ssa('work-agent-b', true), 'apps')],
+      deleteOption: { propagationPolicy: 'Orphan' },
+    });
+    await until(
+      async () => ownersOf(await world.get(DEPLOYMENT, 'ssa')),
+      (owners) => owners.join() === 'ssa-a',
+    );
+  });
+
+  it('a variable left to the cluster by jq is applied once and never again', async () => {
+    const jq = '.spec.template.spec.containers[].env[] | select(.name == "TUNED") | .value';
+    const spec = (value: string, image: string): Parameters<ScenarioWorld['applyWork']>[1] => ({
+      ...workOf(
+        deployment('jq', {
+          image,
+          env: [
+            { name: 'TUNED', value },
+            { name: 'FIXED', value },
+          ],
+        }),
+      ),
+      manifestConfigs: [
+        config(
+          'deployments',
+          'jq',
+          {
+            updateStrategy: {
+              type: 'ServerSideApply',
+              serverSideApply: {
+                force: true,
+                ignoreFields: [{ condition: 'OnSpokePresent', jqPathExpressions: [jq] }],
+              },
+            },
+          },
+          'apps',
+        ),
+      ],
+    });
+    await world.applyWork('jq', spec('1', 'registry.example.com/c:1'));
+    await applied('jq');
+    const live = await world.get(DEPLOYMENT, 'jq');
+    await world.cluster.apply(
+      DEPLOYMENT,
+      {
+        ...deployment('jq', { env: [{ name: 'TUNED', value: 'local' }] }),
+      },
+      { fieldManager: 'tuner', force: true },
+    );
+    await world.applyWork('jq', spec('2', 'registry.example.com/c:2'));
+    await applied('jq');
+    const env = (await until(
+      () => world.get(DEPLOYMENT, 'jq'),
+      (now) => now?.metadata.generation !== live?.metadata.generation,
+    )) as unknown as {
+      spec: {
+        template: { spec: { containers: [{ env: { name: string; value?: string }[]; image: string }] } };
+      };
+    };
+    expect(env.spec.template.spec.containers[0].env).toEqual([
+      { name: 'TUNED', value: 'local' },
+      { name: 'FIXED', value: '2' },
+    ]);
+  });
+
+  it('jq that does not parse is named in the condition', async () => {
+    await world.applyWork('bad-jq', {
+      ...workOf(configMap('bad-jq')),
+      manifestConfigs: [
+        config('configmaps', 'bad-jq', {
+          updateStrategy: {
+            type: 'ServerSideApply',
+            serverSideApply: {
+              ignoreFields: [{ condition: 'OnSpokePresent', jqPathExpressions: ['.data['] }],
+            },
+          },
+        }),
+      ],
+    });
+    await applied('bad-jq', 'False/False');
+    const manifest = (await world.work('bad-jq'))?.status?.resourceStatus?.manifests?.[0];
+    expect(manifest?.conditions?.[0]).toMatchObject({
+      reason: 'AppliedManifestSSAIgnoreFieldError',
+      message: expect.stringContaining('.data['),
+    });
+  });
+
+  it('a work inside a work is not touched again for its null times', async () => {
+    const inner = {
+      apiVersion: 'work.open-cluster-management.io/v1',
+      kind: 'ManifestWork',
+      metadata: { name: 'inner', namespace: 'default', creationTimestamp: null },
+      spec: {
+        workload: {
+          manifests: [
+            {
+              ...configMap('never'),
+              metadata: { name: 'never', namespace: 'default', creationTimestamp: null },
+            },
+          ],
+        },
+      },
+    } as unknown as KubeObject;
+    await world.applyWork('outer', {
+      ...workOf(inner),
+      manifestConfigs: [
+        {
+          resourceIdentifier: {
+            group: 'work.open-cluster-management.io',
+            resource: 'manifestworks',
+            name: 'inner',
+            namespace: 'default',
+          },
+          ...ssa('work-agent', true),
+        },
+      ],
+    });
+    await applied('outer');
+    await world.applyWork('outer', (await world.work('outer'))?.spec ?? {}, { labels: { again: '1' } });
+    await until(
+      async () => (await world.applied('outer'))[0]?.metadata.labels?.['again'],
+      (got) => got === '1',
+    );
+    expect(
+      (await world.cluster.get(MANIFEST_WORK, { namespace: 'default', name: 'inner' }))?.metadata.generation,
+    ).toBe(1);
+  });
+});
+
+describe('feedback', () => {
+  it('comes long before the next poll, for cluster-scoped objects too', async () => {
+    await world.applyWork('phase', {
+      ...workOf(object(NAMESPACE, 'phase')),
+      manifestConfigs: [
+        {
+          resourceIdentifier: { resource: 'namespaces', name: 'phase' },
+          feedbackRules: [
+            { type: 'JSONPaths', jsonPaths: [{ name: 'team', path: '.metadata.labels.team' }] },
+          ],
+        },
+      ],
+    });
+    await applied('phase');
+    await world.cluster.mergePatch(
+      NAMESPACE,
+      { namespace: '', name: 'phase' },
+      { metadata: { labels: { team: 'blue' } } },
+    );
+    const values = async (): Promise<unknown> =>
+      (await world.work('phase'))?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.[0]
+        ?.fieldValue;
+    await until(values, (got) => JSON.stringify(got) === '{"type":"String","string":"blue"}');
+  });
+});
+
+describe('executors', () => {
+  const executor = (name: string) => ({
+    executor: { subject: { type: 'ServiceAccount', serviceAccount: { namespace: 'default', name } } },
+  });
+
+  async function grant(name: string, rules: readonly object[]): Promise<void> {
+    await world.create(SERVICE_ACCOUNT, object(SERVICE_ACCOUNT, name));
+    await world.create(ROLE, object(ROLE, name, { rules }));
+    await world.create(
+      ROLE_BINDING,
+      object(ROLE_BINDING, name, {
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+        subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
+      }),
+    );
+  }
+
+  it('without the right to delete: refused when owned, applied when orphaned, one by one', async () => {
+    const verbs = ['create', 'update', 'patch', 'get'];
+    await grant('nodelete', [{ apiGroups: [''], resources: ['configmaps'], verbs }]);
+    const works = workOf(configMap('nd-a'), configMap('nd-b'));
+    await world.applyWork('nodelete', { ...works, ...executor('nodelete') });
+    await applied('nodelete', 'False/False');
+    await world.applyWork('nodelete', {
+      ...works,
+      ...executor('nodelete'),
+      deleteOption: {
+        propagationPolicy: 'SelectivelyOrphan',
+        selectivelyOrphans: {
+          orphaningRules: [{ resource: 'configmaps', name: 'nd-a', namespace: 'default' }],
+        },
+      },
+    });
+    await until(
+      () => world.verdict('nodelete', 0),
+      (got) => got === 'True/True',
+    );
+    expect(await world.verdict('nodelete', 1)).toBe('False/False');
+    await world.applyWork('nodelete', {
+      ...works,
+      ...executor('nodelete'),
+      deleteOption: { propagationPolicy: 'Orphan' },
+    });
+    await applied('nodelete');
+  });
+
+  it('RBAC objects that grant more than the executor has are refused, also when they exist', async () => {
+    const verbs = ['create', 'update', 'patch', 'get', 'delete'];
+    const all = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings'], verbs };
+    await grant('climber', [all]);
+    const strong = object(ROLE, 'strong', {
+      rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
+    });
+    await world.create(ROLE, strong);
+    await world.applyWork('climber', { ...workOf(strong), ...executor('climber') });
+    await applied('climber', 'False/True');
+    expect(
+      (await world.work('climber'))?.status?.resourceStatus?.manifests?.[0]?.conditions?.[0]?.message,
+    ).toContain('permission escalation');
+    await world.cluster.mergePatch(
+      ROLE,
+      { namespace: 'default', name: 'climber' },
+      {
+        rules: [all, { apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
+      },
+    );
+    await world.applyWork(
+      'climber',
+      { ...workOf(strong), ...executor('climber') },
+      { labels: { again: '1' } },
+    );
+    await applied('climber');
+  });
+});
+
+describe('other hubs and other agents', () => {
+  it('another agent on another hub: both own the object, the last one takes it away', async () => {
+    await world.applyWork('hubs', workOf(configMap('hubs')));
+    await applied('hubs');
+    const second = await world.agent({ hub: world.secondHub, agentId: 'second' });
+    await world.applyWork('hubs', workOf(configMap('hubs')), { hub: world.secondHub });
+    await until(
+      async () => ownersOf(await world.get(CONFIG_MAP, 'hubs')),
+      (owners) => owners.length === 2,
+    );
+    await world.deleteWork('hubs');
+    await until(
+      () => world.work('hubs'),
+      (work) => work === undefined,
+    );
+    expect(ownersOf(await world.get(CONFIG_MAP, 'hubs'))).toHaveLength(1);
+    await world.secondHub.delete(MANIFEST_WORK, { namespace: 'cluster1', name: 'hubs' });
+    await gone(CONFIG_MAP, 'hubs');
+    await second.close();
+  });
+
+  it('the same agent on a new hub: the old record is evicted, the object stays', async () => {
+    const own = { agentId: 'moving', clusterName: 'moving', evictionGraceMs: 4_000 };
+    for (const hub of [world.hub, world.secondHub]) await hub.create(NAMESPACE, object(NAMESPACE, 'moving'));
+    const put = (hub: typeof world.hub): Promise<KubeObject> =>
+      hub.create(MANIFEST_WORK, {
+        apiVersion: 'work.open-cluster-management.io/v1',
+        kind: 'ManifestWork',
+        metadata: { name: 'move', namespace: 'moving' },
+        spec: workOf(configMap('move')),
+      });
+    const old = await world.agent(own);
+    await put(world.hub);
+    const before = await present(CONFIG_MAP, 'move');
+    await until(
+      () => world.applied('move'),
+      ([first]) => (first?.status?.appliedResources ?? []).length === 1,
+    );
+    await old.close();
+    const next = await world.agent({ ...own, hub: world.secondHub });
+    await put(world.secondHub);
+    await until(
+      () => world.applied('move'),
+      (list) => list.length === 2,
+    );
+    await until(
+      () => world.applied('move'),
+      (list) => list.length === 1,
+    );
+    const after = await world.get(CONFIG_MAP, 'move');
+    expect([after?.metadata.uid, ownersOf(after)]).toEqual([before.metadata.uid, ['move']]);
+    await next.close();
+  });
+});
