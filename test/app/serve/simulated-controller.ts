@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Fleet } from '../../../src/app/fleet/fleet.ts';
+import type { FleetSource } from '../../../src/app/fleet/fleet-source.ts';
+import { DecisionRecorder } from '../../../src/app/serve/decision-recorder.ts';
+import { GitLoop } from '../../../src/app/serve/git-loop.ts';
+import { HubInventory } from '../../../src/app/serve/hub-inventory.ts';
+import { HubSync } from '../../../src/app/serve/hub-sync.ts';
+import { VolatilePublishMemory } from '../../../src/app/serve/publish-memory.ts';
+import { PublishPipeline } from '../../../src/app/serve/publish-pipeline.ts';
+import { PublishedBook } from '../../../src/app/serve/published-book.ts';
+import { TransientError } from '../../../src/core/errors.ts';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
+import type { SettledPage } from '../../../src/core/publish/plan-pages.ts';
+import { Supervisor } from '../../../src/runtime/supervisor.ts';
+import { binding, cluster, clusterSet, namespace, placement } from './fleet-fixture.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { UnreliableKubeApi, type FaultRates } from '../../fakes/unreliable-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+export const FAULTS: FaultRates = { fail: 0.12, lostAnswer: 0.08, late: 0.06, watch: 0.05 };
+export const NO_FAULTS: FaultRates = { fail: 0, lostAnswer: 0, late: 0, watch: 0 };
+const PLACEMENTS = ['web', 'api', 'batch'];
+export const HOUR = 3_600_000;
+
+function seeded(seed: number): () => number {
+  let state = seed * 2_654_435_761;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Asserts after every write that no cluster that stays selected is missing. */
+class WatchingClient {
+  /** Per placement: the last complete publication, and everything decided since. */
+  readonly #open = new Map<string, string[][]>();
+  readonly #settled = new Map<string, string[]>();
+
+  decided(key: string, selected: readonly string[]): void {
+    this.#open.set(key, [...(this.#open.get(key) ?? []), [...selected]]);
+  }
+
+  settled(key: string, pages: readonly SettledPage[]): void {
+    this.#settled.set(
+      key,
+      pages.flatMap((page) => page.decisions.map((d) => d.clusterName)),
+    );
+    // Only the newest decision can still cause writes.
+    this.#open.set(key, (this.#open.get(key) ?? []).slice(-1));
+  }
+
+  check(objects: readonly KubeObject[]): void {
+    for (const [key, published] of this.#settled) {
+      const open = this.#open.get(key) ?? [];
+      const listed = new Set(clustersOf(objects, key));
+      for (const name of published)
+        if (open.every((selected) => selected.includes(name)))
+          expect(listed, `${key} lost ${name}`).toContain(name);
+    }
+  }
+}
+
+function clustersOf(objects: readonly KubeObject[], key: string): string[] {
+  return objects
+    .filter(
+      ({ metadata }) =>
+        `${metadata.namespace}/${metadata.labels?.['cluster.open-cluster-management.io/placement']}` === key,
+    )
+    .flatMap((page) =>
+      ((page['status'] as { decisions?: { clusterName: string }[] } | undefined)?.decisions ?? []).map(
+        (d) => d.clusterName,
+      ),
+    );
+}
+
+/** A commit: the objects it holds. */
+function randomFleet(random: () => number): object[] {
+  const pick = (count: number) => Math.floor(random() * count);
+  const clusters = Array.from({ length: 8 }, (_, i) => {
+    const tainted =
+      random() < 0.2
+        ? [{ key: 'drain', value: 'x', effect: 'NoSelect', timeAdded: '2026-01-01T00:00:00Z' }]
+        : [];
+    return cluster(`c${i}`, { labels: { zone: `z${pick(3)}`, ring: `r${pick(2)}` }, taints: tainted });
+  });
+  const placements = PLACEMENTS.map((name) => {
+    const groups = {
+      decisionStrategy: {
+        groupStrategy: {
+          clustersPerDecisionGroup: 1 + pick(4),
+          decisionGroups: [
+            {
+              groupName: `g${pick(3)}`,
+              groupClusterSelector: { labelSelector: { matchLabels: { ring: 'r0' } } },
+            },
+          ],
+        },
+      },
+    };
+    return placement(
+      name,
+      { numberOfClusters: 1 + pick(7), ...(random() < 0.5 ? groups : {}) },
+      { 'berth.dev/removal-budget': '100%' },
+    );
+  });
+  return [namespace('team-a'), clusterSet, binding(), ...clusters, ...placements];
+}
+
+/** A controller on a fake clock, a fake hub and a fake Git; Git holds a random fleet from the start. */
+export class Simulation {
+  readonly clock = new FakeClock();
+  readonly hub = new FakeKubeApi();
+  readonly random: () => number;
+  readonly api: UnreliableKubeApi;
+  readonly client = new WatchingClient();
+  /** Put between the controller and the network: a test may let it die. */
+  wrap: (api: KubeApi) => KubeApi;
+  readonly memory = new VolatilePublishMemory();
+  fleet: Fleet;
+  supervisor: Supervisor | undefined;
+  violations: unknown[] = [];
+  #commits = 0;
+
+  constructor(seed: number, rates: FaultRates = FAULTS, wrap: (api: KubeApi) => KubeApi = (api) => api) {
+    this.random = seeded(seed);
+    for (const [kind, plural, namespaced] of [
+      ['Namespace', 'namespaces', false],
+      ['ConfigMap', 'configmaps', true],
+    ] as const)
+      this.hub.addKind({ group: '', version: 'v1', kind, plural, namespaced });
+    this.api = new UnreliableKubeApi(this.hub, this.clock, this.random, rates);
+    this.wrap = wrap;
+    this.fleet = this.commit();
+    this.#watchWrites();
+  }
+
+  commit(): Fleet {
+    const objects = randomFleet(this.random).map((object) => ({
+      object: object as KubeObject,
+      location: { file: 'x.yaml', line: 1, column: 1 },
+    }));
+    const who = { name: 'Ada', email: 'a@x', timeMs: 0 };
+    const commit = {
+      id: `commit-${++this.#commits}`,
+      parents: [],
+      author: who,
+      committer: who,
+      subject: 's',
+      signed: false,
+    };
+    this.fleet = {
+      commit,
+      objects,
+      problems: [],
+      files: 1,
+      complete: true,
+      textOf: async () => undefined,
+    } as unknown as Fleet;
+    return this.fleet;
+  }
+
+  start(): void {
+    const { clock, random, client, memory } = this;
+    const api = this.wrap(this.api);
+    const log = new SilentLogger();
+    const supervisor = new Supervisor({ clock, random, log });
+    const inventory = new HubInventory({
+      api,
+      clock,
+      random,
+      log,
+      staleAfterMs: 600_000,
+      onError: () => undefined,
+    });
+    const recorder = new DecisionRecorder({
+      clock,
+      engineVersion: 'x',
+      commit: () => undefined,
+      inventoryRevision: () => 0,
+      append: () => undefined,
+    });
+    const book = new (class extends PublishedBook {
+      override set(key: string, pages: readonly SettledPage[]): void {
+        super.set(key, pages);
+        client.settled(key, pages);
+      }
+    })();
+    const pipeline = new PublishPipeline({
+      api,
+      clock,
+      random,
+      log,
+      inventory,
+      memory,
+      recorder,
+      book,
+      budget: { percent: 100, atLeast: 0 },
+      decide: (world) => {
+        const results = scheduleAll(world);
+        for (const result of results)
+          client.decided(`team-a/${result.placement.metadata.name}`, result.selected);
+        return results;
+      },
+      emit: () => undefined,
+      onPass: () => undefined,
+    });
+    const sync = new HubSync({
+      api,
+      digest,
+      source: 'fleet',
+      namespace: 'berth-system',
+      budget: { percent: 100, atLeast: 0 },
+      force: false,
+      markPlacements: true,
+      recordedStatus: false,
+      createNamespaces: true,
+      concurrency: 4,
+    });
+    const source: FleetSource = {
+      repository: undefined as never,
+      fetch: async () => {
+        if (random() < this.api.rates.fail)
+          throw new TransientError('remote gone', { code: 'git.network', subject: 'git' });
+        return { commit: this.fleet.commit?.id ?? '', moved: true };
+      },
+      read: async () => this.fleet,
+      close: async () => undefined,
+    };
+    const loop = new GitLoop({
+      name: 'fleet',
+      source,
+      sync,
+      clock,
+      random,
+      log,
+      emit: () => undefined,
+      pollIntervalMs: 5_000,
+      resyncIntervalMs: 60_000,
+      onFleet: () => undefined,
+    });
+    inventory.start(supervisor);
+    pipeline.start(supervisor);
+    supervisor.start('git', (signal) => loop.run(signal));
+    this.supervisor = supervisor;
+  }
+
+  /** kill -9: nothing is awaited, nothing is cleaned up. */
+  kill(): void {
+    void this.supervisor?.close();
+    this.api.dropLateWrites();
+  }
+
+  async pages(): Promise<readonly KubeObject[]> {
+    return (await this.hub.list(PLACEMENT_DECISION)).items;
+  }
+
+  #watchWrites(): void {
+    const check = (): void => {
+      try {
+        this.client.check(this.hub.peek(PLACEMENT_DECISION));
+      } catch (error) {
+        this.violations.push(error);
+      }
+    };
+    this.hub.onWrite = check;
+  }
+}
+
+/** Hub equals Git, each selected cluster is listed exactly once, status agrees, and nothing is written any more. */
+export async function expectRest(sim: Simulation): Promise<void> {
+  const { hub, clock } = sim;
+  const before = hub.writes.length;
+  await clock.advance(HOUR);
+  expect(hub.writes.slice(before)).toEqual([]);
+  expect(sim.violations).toEqual([]);
+  const pages = await sim.pages();
+  for (const { object } of sim.fleet.objects.filter((entry) => entry.object.kind === 'Placement')) {
+    const { name } = object.metadata;
+    const live = (await hub.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement;
+    expect(live.spec).toEqual(object['spec']);
+    const listed = clustersOf(pages, `team-a/${name}`);
+    expect(new Set(listed).size, `${name} lists a cluster twice`).toBe(listed.length);
+    expect(live.status?.numberOfSelectedClusters).toBe(listed.length);
+    expect(listed.length).toBeGreaterThan(0);
+  }
+}
