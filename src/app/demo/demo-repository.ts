@@ -1,0 +1,92 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { simpleGit } from 'simple-git';
+import type { SimpleGit } from 'simple-git';
+import type { Document } from 'yaml';
+import { parseDocument } from 'yaml';
+
+/** The demo's own Git repository: a bare one that the controller watches, and a clone in which changes are made. */
+export interface DemoRepository {
+  /** `file://` URL of the bare repository. */
+  readonly url: string;
+  /** Work tree of the clone, for people who want to edit and push themselves. */
+  readonly cloneDir: string;
+  /** Commits an edit of one YAML file on `branch` (made from main when new) and pushes it. Returns the commit id; does nothing when `branch` has a commit with that subject already. */
+  change(change: DemoChange): Promise<string>;
+}
+
+export interface DemoChange {
+  readonly branch: string;
+  readonly subject: string;
+  readonly file: string;
+  /** Edits the parsed document in place; comments survive. */
+  readonly edit: (document: Document) => void;
+}
+
+/** Opens the repository under `dir`, making it from `exampleDir` on the first start. Safe to call again after a kill at any point. */
+export async function openDemoRepository(dir: string, exampleDir: string): Promise<DemoRepository> {
+  const bareDir = join(dir, 'fleet.git');
+  const cloneDir = join(dir, 'fleet');
+  await mkdir(bareDir, { recursive: true });
+  await mkdir(cloneDir, { recursive: true });
+  await gitIn(bareDir).raw(['init', '--quiet', '--bare', '--initial-branch=main']);
+  const git = gitIn(cloneDir);
+  await git.raw(['init', '--quiet', '--initial-branch=main']);
+  await git.raw(['config', 'remote.origin.url', bareDir]);
+  await git.raw(['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*']);
+  if (!(await hasCommit(git, 'HEAD'))) {
+    await cp(exampleDir, cloneDir, { recursive: true });
+    await commitAll(git, 'Place the guestbook');
+  }
+  // Pushed again on every start: a kill may have come between commit and push.
+  await git.raw(['push', '--quiet', 'origin', 'main']);
+  return {
+    url: pathToFileURL(bareDir).href,
+    cloneDir,
+    change: (change) => applyChange(git, cloneDir, change),
+  };
+}
+
+async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange): Promise<string> {
+  // A kill may have left half an edit behind: what is not committed is not part of the story.
+  await git.raw(['reset', '--quiet', '--hard']);
+  const isNew = !(await hasCommit(git, `refs/heads/${change.branch}`));
+  await git.raw(['checkout', '--quiet', ...(isNew ? ['-b', change.branch, 'main'] : [change.branch])]);
+  const done = await git.raw(['log', '--format=%s', '--max-count=50']);
+  if (!done.split('\n').includes(change.subject)) {
+    const path = join(cloneDir, change.file);
+    const document = parseDocument(await readFile(path, 'utf8'));
+    change.edit(document);
+    await writeFile(path, document.toString({ lineWidth: 0 }));
+    await commitAll(git, change.subject);
+  }
+  await git.raw(['push', '--quiet', 'origin', change.branch]);
+  const commit = await git.raw(['rev-parse', 'HEAD']);
+  await git.raw(['checkout', '--quiet', 'main']);
+  return commit.trim();
+}
+
+async function commitAll(git: SimpleGit, subject: string): Promise<void> {
+  await git.raw(['add', '--all']);
+  await git.raw(['commit', '--quiet', '--message', subject]);
+}
+
+async function hasCommit(git: SimpleGit, revision: string): Promise<boolean> {
+  const found = await git.raw(['rev-parse', '--quiet', '--verify', `${revision}^{commit}`]).catch(() => '');
+  return found.trim() !== '';
+}
+
+/** Git that reads nobody's configuration: the demo behaves alike on every machine. */
+function gitIn(dir: string): SimpleGit {
+  return simpleGit({
+    baseDir: dir,
+    config: [
+      'user.name=Berth demo',
+      'user.email=demo@berth.invalid',
+      'commit.gpgsign=false',
+      'core.autocrlf=false',
+    ],
+    allowEnvironment: ['GIT_CONFIG_NOSYSTEM'],
+  }).env({ PATH: process.env['PATH'] ?? '', HOME: dir, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' });
+}
