@@ -1,0 +1,51 @@
+import { styleText } from 'node:util';
+import type { Clock } from '../../core/ports.ts';
+import type { CliIo } from '../cli/cli-io.ts';
+
+/** Tells the demo's story line by line: when (seconds since the start), who, what. */
+export interface Narrator {
+  /** A heading: the next part of the story. */
+  chapter(title: string): void;
+  tell(topic: Topic, text: string): void;
+  /** A line that belongs to the one before. */
+  detail(text: string): void;
+  /** Text to be taken as it is: tables, JSON, commands to copy. */
+  block(text: string): void;
+}
+
+export type Topic = 'hub' | 'cluster' | 'git' | 'commit' | 'decide' | 'publish' | 'work' | 'agent' | 'argocd' | 'preview' | 'problem';
+
+const TOPIC_COLOURS: Readonly<Record<Topic, 'blue' | 'cyan' | 'green' | 'magenta' | 'yellow' | 'red'>> = {
+  hub: 'blue',
+  cluster: 'blue',
+  git: 'cyan',
+  commit: 'cyan',
+  decide: 'yellow',
+  publish: 'green',
+  work: 'green',
+  agent: 'magenta',
+  argocd: 'blue',
+  preview: 'yellow',
+  problem: 'red',
+};
+
+const TOPIC_WIDTH = 8;
+const TIME_WIDTH = 6;
+
+export function createNarrator(io: Pick<CliIo, 'stdout' | 'colour'>, clock: Clock): Narrator {
+  const startMs = clock.now();
+  const paint = (style: Parameters<typeof styleText>[0], text: string) => (io.colour ? styleText(style, text) : text);
+  const write = (line: string) => io.stdout.write(`${line}\n`);
+  const indent = ' '.repeat(TIME_WIDTH + 2 + TOPIC_WIDTH + 2);
+  return {
+    chapter: (title) => write(`\n${paint('bold', title)}`),
+    tell: (topic, text) => {
+      const elapsed = `${((clock.now() - startMs) / 1000).toFixed(1)}s`.padStart(TIME_WIDTH);
+      write(`${paint('dim', elapsed)}  ${paint(TOPIC_COLOURS[topic], topic.padEnd(TOPIC_WIDTH))}  ${text}`);
+    },
+    detail: (text) => write(`${indent}${text}`),
+    block: (text) => {
+      for (const line of text.replace(/\n$/, '').split('\n')) write(`${indent}${line}`);
+    },
+  };
+}
