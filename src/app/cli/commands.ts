@@ -1,5 +1,6 @@
 import { agentCommand } from './commands/agent.ts';
 import { createWorkCommand } from './commands/create-work.ts';
+import { demoCommand } from './commands/demo.ts';
 import { describeWorkCommand } from './commands/describe-work.ts';
 import { getWorksCommand } from './commands/get-works.ts';
 import { hubCommand } from './commands/hub.ts';
@@ -20,6 +21,7 @@ import type { CliCommand } from './cli-command.ts';
 /** Every `berth` command, in the order of `berth --help`. */
 export const COMMANDS: readonly CliCommand[] = [
   // One per line, so that branches which each add a command merge.
+  demoCommand,
   agentCommand,
   createWorkCommand,
   describeWorkCommand,

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { packageRoot } from './package-root.ts';
 
-/** The package.json next to the sources when run from source, above `dist` when built. */
+/** Version of this package, `unknown` when package.json was taken away. */
 export async function packageVersion(): Promise<string> {
-  for (const up of ['../../../package.json', '../../../../package.json']) {
-    const text = await readFile(new URL(up, import.meta.url), 'utf8').catch(() => undefined);
-    if (text !== undefined) return (JSON.parse(text) as { version: string }).version;
-  }
-  return 'unknown';
+  const text = await readFile(new URL('package.json', packageRoot()), 'utf8').catch(() => undefined);
+  return text === undefined ? 'unknown' : (JSON.parse(text) as { version: string }).version;
 }

@@ -12,6 +12,8 @@ export interface DemoRepository {
   readonly url: string;
   /** Work tree of the clone, for people who want to edit and push themselves. */
   readonly cloneDir: string;
+  /** Whether the branch holds the change already. */
+  has(change: DemoChange): Promise<boolean>;
   /** Commits an edit of one YAML file on `branch` (made from main when new) and pushes it. Returns the commit id; does nothing when `branch` has a commit with that subject already. */
   change(change: DemoChange): Promise<string>;
 }
@@ -44,6 +46,7 @@ export async function openDemoRepository(dir: string, exampleDir: string): Promi
   return {
     url: pathToFileURL(bareDir).href,
     cloneDir,
+    has: (change) => hasChange(git, change),
     change: (change) => applyChange(git, cloneDir, change),
   };
 }
@@ -53,8 +56,7 @@ async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange)
   await git.raw(['reset', '--quiet', '--hard']);
   const isNew = !(await hasCommit(git, `refs/heads/${change.branch}`));
   await git.raw(['checkout', '--quiet', ...(isNew ? ['-b', change.branch, 'main'] : [change.branch])]);
-  const done = await git.raw(['log', '--format=%s', '--max-count=50']);
-  if (!done.split('\n').includes(change.subject)) {
+  if (!(await hasChange(git, change))) {
     const path = join(cloneDir, change.file);
     const document = parseDocument(await readFile(path, 'utf8'));
     change.edit(document);
@@ -65,6 +67,14 @@ async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange)
   const commit = await git.raw(['rev-parse', 'HEAD']);
   await git.raw(['checkout', '--quiet', 'main']);
   return commit.trim();
+}
+
+/** By the commit's subject, so that a story told half before a kill goes on where it was. */
+async function hasChange(git: SimpleGit, { branch, subject }: DemoChange): Promise<boolean> {
+  const subjects = await git
+    .raw(['log', '--format=%s', '--max-count=50', `refs/heads/${branch}`])
+    .catch(() => '');
+  return subjects.split('\n').includes(subject);
 }
 
 async function commitAll(git: SimpleGit, subject: string): Promise<void> {

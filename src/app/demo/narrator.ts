@@ -13,7 +13,18 @@ export interface Narrator {
   block(text: string): void;
 }
 
-export type Topic = 'hub' | 'cluster' | 'git' | 'commit' | 'decide' | 'publish' | 'work' | 'agent' | 'argocd' | 'preview' | 'problem';
+export type Topic =
+  | 'hub'
+  | 'cluster'
+  | 'git'
+  | 'commit'
+  | 'decide'
+  | 'publish'
+  | 'work'
+  | 'agent'
+  | 'argocd'
+  | 'preview'
+  | 'problem';
 
 const TOPIC_COLOURS: Readonly<Record<Topic, 'blue' | 'cyan' | 'green' | 'magenta' | 'yellow' | 'red'>> = {
   hub: 'blue',
@@ -34,7 +45,8 @@ const TIME_WIDTH = 6;
 
 export function createNarrator(io: Pick<CliIo, 'stdout' | 'colour'>, clock: Clock): Narrator {
   const startMs = clock.now();
-  const paint = (style: Parameters<typeof styleText>[0], text: string) => (io.colour ? styleText(style, text) : text);
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    io.colour ? styleText(style, text) : text;
   const write = (line: string) => io.stdout.write(`${line}\n`);
   const indent = ' '.repeat(TIME_WIDTH + 2 + TOPIC_WIDTH + 2);
   return {

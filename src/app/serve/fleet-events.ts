@@ -1,3 +1,4 @@
+import type { World } from '../../core/snapshot/world.ts';
 import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { HoldReason } from '../../core/publish/judge-result.ts';
@@ -34,6 +35,8 @@ export type FleetHappening =
       /** `namespace/name` */
       readonly placement: string;
       readonly result: ScheduleResult;
+      /** What the decision was made from, for whoever wants the reasons. */
+      readonly world: World;
       readonly added: readonly string[];
       readonly removed: readonly string[];
     }

@@ -21,6 +21,7 @@ import { PageWriter } from './page-writer.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
 import type { PublishMemory } from './publish-memory.ts';
 import type { PublishedBook } from './published-book.ts';
+import type { FreshDecision } from './scheduling-loop.ts';
 import { SchedulingLoop } from './scheduling-loop.ts';
 import { isWorkReady } from './work-readiness.ts';
 import { WrittenObjects } from './written-objects.ts';
@@ -82,7 +83,7 @@ export class PublishPipeline {
         return results;
       },
       whenPublished: () => this.queue.whenIdle(),
-      onResult: (key, result, before) => emit(this.#decided(key, result, before)),
+      onResult: (decision) => emit(this.#decided(decision)),
       enqueue: (key) => this.queue.add(key),
       onPass: options.onPass,
     });
@@ -168,7 +169,7 @@ export class PublishPipeline {
       if (this.#options.memory.get(key)?.move !== undefined) this.queue.add(key);
   }
 
-  #decided(key: string, result: ScheduleResult, before: ScheduleResult | undefined): FleetHappening {
+  #decided({ key, result, before, world }: FreshDecision): FleetHappening {
     const pages = this.#view.pagesOf(key).map((page) => decisionPageOf(page, undefined));
     const known = new Set(
       before?.selected ?? pages.flatMap((page) => page.decisions.map((d) => d.clusterName)),
@@ -178,7 +179,8 @@ export class PublishPipeline {
       kind: 'decided',
       placement: key,
       result,
-      added: result.selected.filter((cluster) => !known.has(cluster)),
+      world,
+      added: result.selected.filter((cluster) => !known.has(cluster)).sort(),
       removed: [...known].filter((cluster) => !selected.has(cluster)),
     };
   }

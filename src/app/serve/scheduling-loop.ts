@@ -11,11 +11,19 @@ export interface SchedulingOptions {
   readonly schedule: (world: World) => readonly ScheduleResult[];
   /** Resolves when nothing is being published. */
   readonly whenPublished: () => Promise<void>;
-  readonly onResult: (key: string, result: ScheduleResult, before: ScheduleResult | undefined) => void;
+  readonly onResult: (decision: FreshDecision) => void;
   /** Placements to be looked at by the publisher. */
   readonly enqueue: (key: string) => void;
   /** Called after each pass with how long the engine took. */
   readonly onPass?: (tookMs: number) => void;
+}
+
+/** A result that differs from the one before, and what it was made from. */
+export interface FreshDecision {
+  readonly key: string;
+  readonly result: ScheduleResult;
+  readonly before: ScheduleResult | undefined;
+  readonly world: World;
 }
 
 /** Changes that arrive together are decided together. */
@@ -72,10 +80,11 @@ export class SchedulingLoop {
   }
 
   #pass(): void {
-    const { clock, world, schedule, onResult, enqueue, onPass } = this.#options;
+    const { clock, schedule, onResult, enqueue, onPass } = this.#options;
     this.#dirty = 'no';
     const startedAtMs = clock.now();
-    const results = schedule(world());
+    const world = this.#options.world();
+    const results = schedule(world);
     const changed = new Set(this.#touched);
     this.#touched.clear();
     const present = new Set<string>();
@@ -86,7 +95,7 @@ export class SchedulingLoop {
       this.#results.set(key, result);
       if (before === result || (before !== undefined && sameResult(before, result))) continue;
       changed.add(key);
-      onResult(key, result, before);
+      onResult({ key, result, before, world });
     }
     for (const key of [...this.#results.keys()]) if (!present.has(key)) this.#results.delete(key);
     for (const key of changed) enqueue(key);

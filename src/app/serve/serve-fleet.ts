@@ -3,7 +3,7 @@ import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { CommitInfo } from '../../adapters/git/git-repository.ts';
-import { InputError } from '../../core/errors.ts';
+import { ConflictError, InputError } from '../../core/errors.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
@@ -165,7 +165,10 @@ function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening
     log,
     random,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
-    onError: (key, error) => emit({ kind: 'error', where: `replica set ${key}`, error }),
+    onError: (key, error) => {
+      // Somebody was faster; it is read and decided again at once.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
+    },
   });
 }
 

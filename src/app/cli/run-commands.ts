@@ -1,0 +1,43 @@
+import { Command, CommanderError } from 'commander';
+import { BerthError, errorText } from '../../core/errors.ts';
+import type { CliCommand, RunAction } from './cli-command.ts';
+import type { CliIo, ExitCode } from './cli-io.ts';
+
+/** Runs one of the commands; never throws: a failure is printed to stderr and becomes exit code 1. */
+export async function runCommands(
+  commands: readonly CliCommand[],
+  args: readonly string[],
+  io: CliIo,
+): Promise<ExitCode> {
+  let exitCode: ExitCode = 0;
+  const run: RunAction =
+    (action) =>
+    async (...actionArgs) => {
+      exitCode = await action(io, ...actionArgs);
+    };
+  const program = new Command('berth')
+    .description('GitOps placement controller for Open Cluster Management and Argo CD')
+    .exitOverride()
+    .showHelpAfterError('(add --help for usage and examples)')
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+    });
+  for (const command of commands) command.register(program, run);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return reportFailure(error, io);
+  }
+}
+
+function reportFailure(error: unknown, io: CliIo): ExitCode {
+  // Commander has already written its own message (help, version, usage errors).
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+  io.stderr.write(`error: ${errorText(error)}\n`);
+  if (error instanceof BerthError && error.hint !== undefined) io.stderr.write(`hint: ${error.hint}\n`);
+  if (!(error instanceof BerthError) && io.env['BERTH_DEBUG'] !== undefined && error instanceof Error)
+    io.stderr.write(`${error.stack ?? ''}\n`);
+  return 1;
+}

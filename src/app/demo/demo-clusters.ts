@@ -1,0 +1,114 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
+import { loadKubeConfig } from '../../adapters/kube/load-kube-config.ts';
+import { ConflictError } from '../../core/errors.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { RunningHub } from '../../hub/hub-options.ts';
+import { startHub } from '../../hub/start-hub.ts';
+import type { AgentEvent } from '../agent/agent-options.ts';
+import { startAgent } from '../agent/start-agent.ts';
+import { startWorkloadSimulation } from '../members/workload-simulation.ts';
+
+/** The embedded hub and its simulated managed clusters, an agent and moving workloads on each. */
+export interface DemoClusters {
+  readonly url: string;
+  readonly hubKubeconfig: string;
+  readonly hub: KubeApi;
+  /** By cluster name. */
+  readonly members: ReadonlyMap<string, { readonly api: KubeApi; readonly kubeconfig: string }>;
+  close(): Promise<void>;
+}
+
+export interface DemoClustersOptions {
+  readonly dir: string;
+  readonly names: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onAgentEvent: (event: AgentEvent) => void;
+}
+
+const NAMESPACE: KindInfo = {
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+};
+
+/** Starts everything below `dir`; what is there already is continued. */
+export async function startDemoClusters(options: DemoClustersOptions): Promise<DemoClusters> {
+  const { clock, log, names } = options;
+  const closers: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of closers.splice(0).reverse()) await step();
+  };
+  try {
+    const running = await startOnKnownPort(options);
+    closers.push(() => running.close());
+    const connect = (file: string): HttpKubeApi => {
+      const api = new HttpKubeApi({ config: loadKubeConfig({ file }), clock });
+      closers.push(() => api.close());
+      return api;
+    };
+    const hub = connect(running.adminKubeconfigPath);
+    const members = new Map<string, { api: KubeApi; kubeconfig: string }>();
+    for (const clusterName of names) {
+      await ensureNamespace(hub, clusterName);
+      const kubeconfig = running.memberKubeconfigPath(clusterName);
+      const cluster = connect(kubeconfig);
+      members.set(clusterName, { api: cluster, kubeconfig });
+      const simulation = startWorkloadSimulation({ cluster, clock, log, readyAfterMs: 1_000 });
+      closers.push(() => simulation.close());
+      const onEvent = options.onAgentEvent;
+      const agent = startAgent({
+        hub,
+        cluster,
+        clusterName,
+        clock,
+        log,
+        statusSyncIntervalMs: 2_000,
+        onEvent,
+      });
+      closers.push(() => agent.close());
+      await agent.whenSynced();
+    }
+    return { url: running.url, hubKubeconfig: running.adminKubeconfigPath, hub, members, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * On the port of the last start when it is still free: the hub's address is part of the agents' identity, so that on another
+ * port they would take over everything anew.
+ */
+async function startOnKnownPort({ dir, names, log, clock }: DemoClustersOptions): Promise<RunningHub> {
+  const portFile = join(dir, 'hub-port');
+  const known = Number(await readFile(portFile, 'utf8').catch(() => '0'));
+  const start = (port: number): Promise<RunningHub> =>
+    startHub({ dataDir: join(dir, 'hub'), members: names, listen: { port }, log, clock });
+  const running = await start(known).catch((error: unknown) => {
+    if (known === 0 || !isAddressInUse(error)) throw error;
+    return start(0);
+  });
+  await writeFile(portFile, String(running.port));
+  return running;
+}
+
+function isAddressInUse(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause)
+    if ((at as NodeJS.ErrnoException).code === 'EADDRINUSE') return true;
+  return false;
+}
+
+/** A registered cluster has a namespace on the hub; here nobody registers, so the demo makes it. */
+async function ensureNamespace(hub: KubeApi, name: string): Promise<void> {
+  try {
+    await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+}

@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../../adapters/clock/system-clock.ts';
+import { createLogger } from '../../adapters/log/pino-logger.ts';
+import { BugError } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { CliIo, ExitCode } from '../cli/cli-io.ts';
+import type { FleetController } from '../serve/serve-fleet.ts';
+import { serveFleet } from '../serve/serve-fleet.ts';
+import { askArgoEndpoint } from './ask-argo-endpoint.ts';
+import type { DemoClusters } from './demo-clusters.ts';
+import { startDemoClusters } from './demo-clusters.ts';
+import type { DemoChange, DemoRepository } from './demo-repository.ts';
+import { openDemoRepository } from './demo-repository.ts';
+import type { Narrator } from './narrator.ts';
+import { createNarrator } from './narrator.ts';
+import type { ExpectedApp } from './settled-work.ts';
+import { lookAtApp } from './settled-work.ts';
+import { tellAgentEvent } from './tell-agent-event.ts';
+import { tellFleetEvent } from './tell-fleet-event.ts';
+import { waitUntil } from './wait-until.ts';
+
+export interface DemoOptions {
+  readonly dataDir: string;
+  readonly exampleDir: string;
+  /** End when the story is told. */
+  readonly once: boolean;
+  readonly version: string;
+  /** Runs another `berth` command in this process, with its output indented as part of the story. */
+  readonly runBerth: (args: readonly string[], io: CliIo) => Promise<ExitCode>;
+}
+
+const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
+const STEP_TIMEOUT_MS = 40_000;
+
+/** Nobody may lie on a cluster under maintenance, except who says so. */
+const DRAIN: DemoChange = {
+  branch: 'main',
+  subject: 'Drain cluster1 for maintenance',
+  file: 'clusters/cluster1.yaml',
+  edit: (document) =>
+    document.setIn(['spec', 'taints'], document.createNode([{ key: 'maintenance', effect: 'NoSelect' }])),
+};
+
+const PROPOSAL: DemoChange = {
+  branch: 'redis-to-prod',
+  subject: 'Keep redis on production clusters',
+  file: 'team-guestbook/placements/redis.yaml',
+  edit: (document) => document.setIn(['spec', 'clusterSets'], document.createNode(['prod'], { flow: true })),
+};
+
+/** Tells the story of the README. Resolves with 0 when it went as it should, 1 with a word on what did not. */
+export async function runDemo(io: CliIo, options: DemoOptions): Promise<ExitCode> {
+  const story = new DemoStory(io, options);
+  try {
+    await story.tell();
+    if (!options.once) {
+      story.tellHowToLookAround();
+      await aborted(io.signal);
+    }
+    return 0;
+  } catch (error) {
+    if (io.signal.aborted) return 0;
+    throw error;
+  } finally {
+    await story.close();
+  }
+}
+
+class DemoStory {
+  readonly #io: CliIo;
+  readonly #options: DemoOptions;
+  readonly #clock: Clock = systemClock;
+  readonly #narrator: Narrator;
+  readonly #startMs: number;
+  readonly #closers: (() => Promise<void>)[] = [];
+  #clusters: DemoClusters | undefined;
+  #repository: DemoRepository | undefined;
+
+  constructor(io: CliIo, options: DemoOptions) {
+    this.#io = io;
+    this.#options = options;
+    this.#narrator = createNarrator(io, this.#clock);
+    this.#startMs = this.#clock.now();
+  }
+
+  async tell(): Promise<void> {
+    await mkdir(this.#options.dataDir, { recursive: true, mode: 0o700 });
+    const clusters = await this.#startClusters();
+    const repository = await this.#openRepository();
+    const drained = await repository.has(DRAIN);
+    const controller = await this.#startController(clusters, repository);
+    await this.#waitForApps(clusters, drained ? 'cluster2' : 'cluster1');
+    await this.#drain(clusters, repository, { controller, drained });
+    await this.#askArgo(controller);
+    await this.#preview(repository);
+    const seconds = ((this.#clock.now() - this.#startMs) / 1000).toFixed(1);
+    this.#narrator.chapter(`Everything went as it should, in ${seconds} s.`);
+  }
+
+  async close(): Promise<void> {
+    for (const step of this.#closers.splice(0).reverse()) await step();
+  }
+
+  async #startClusters(): Promise<DemoClusters> {
+    const { dataDir } = this.#options;
+    this.#narrator.chapter('1. A hub and three managed clusters, inside this process');
+    const clusters = await startDemoClusters({
+      dir: dataDir,
+      names: CLUSTERS,
+      clock: this.#clock,
+      log: this.#log('hub.log'),
+      onAgentEvent: (event) => tellAgentEvent(this.#narrator, event),
+    });
+    this.#closers.push(() => clusters.close());
+    this.#clusters = clusters;
+    this.#narrator.tell('hub', `Kubernetes API on ${clusters.url}, its state in ${dataDir}`);
+    this.#narrator.tell('cluster', `${CLUSTERS.join(', ')}: simulated, a work agent on each`);
+    return clusters;
+  }
+
+  async #openRepository(): Promise<DemoRepository> {
+    const { dataDir, exampleDir } = this.#options;
+    this.#narrator.chapter('2. The fleet as files in Git');
+    const repository = await openDemoRepository(dataDir, exampleDir);
+    this.#repository = repository;
+    this.#narrator.tell('git', `repository ${repository.url}, made from examples/guestbook-fleet`);
+    return repository;
+  }
+
+  async #startController(clusters: DemoClusters, repository: DemoRepository): Promise<FleetController> {
+    const { dataDir, version } = this.#options;
+    this.#narrator.chapter('3. Berth reads the commit, decides, publishes, and the agents apply');
+    const tokenFile = join(dataDir, 'argocd-token');
+    await writeFile(tokenFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
+    const controller = await serveFleet({
+      api: clusters.hub,
+      sources: [{ url: repository.url, ref: { type: 'branch', name: 'main' } }],
+      dataDir: join(dataDir, 'controller'),
+      clock: this.#clock,
+      log: this.#log('controller.log'),
+      random: Math.random,
+      embedded: true,
+      pollIntervalMs: 1_000,
+      http: { host: '127.0.0.1', port: 0, tokenFile },
+      engineVersion: version,
+      env: this.#io.env,
+    });
+    const telling = this.#tellEvents(controller);
+    this.#closers.push(async () => {
+      await controller.close();
+      await telling;
+    });
+    return controller;
+  }
+
+  async #tellEvents(controller: FleetController): Promise<void> {
+    for await (const event of controller.events) tellFleetEvent(this.#narrator, event);
+  }
+
+  async #waitForApps(clusters: DemoClusters, frontendOn: string): Promise<void> {
+    const apps: ExpectedApp[] = [
+      { name: 'frontend', clusters: [frontendOn], readyReplicas: 3 },
+      { name: 'redis', clusters: ['cluster3'], readyReplicas: 1 },
+      { name: 'metrics', clusters: CLUSTERS, readyReplicas: 1 },
+    ];
+    const { signal } = this.#io;
+    for (const app of apps)
+      await waitUntil(`guestbook/${app.name}`, () => lookAtApp(clusters.hub, app), {
+        clock: this.#clock,
+        signal,
+        timeoutMs: STEP_TIMEOUT_MS,
+      });
+  }
+
+  async #drain(
+    clusters: DemoClusters,
+    repository: DemoRepository,
+    { controller, drained }: { readonly controller: FleetController; readonly drained: boolean },
+  ): Promise<void> {
+    this.#narrator.chapter(
+      '4. A commit taints cluster1: the frontend moves, metrics tolerates it for an hour and stays',
+    );
+    const commit = await repository.change(DRAIN);
+    const when = drained ? 'was pushed in an earlier run' : 'pushed';
+    this.#narrator.tell('git', `${commit.slice(0, 8)} "${DRAIN.subject}" ${when}`);
+    if (drained) return;
+    controller.reconcile();
+    await this.#waitForApps(clusters, 'cluster2');
+  }
+
+  async #askArgo(controller: FleetController): Promise<void> {
+    this.#narrator.chapter('5. What an Argo CD ApplicationSet would get from the plugin endpoint');
+    const answer = await askArgoEndpoint({
+      url: controller.url ?? '',
+      tokenFile: join(this.#options.dataDir, 'argocd-token'),
+      parameters: { namespace: 'guestbook', placement: 'frontend' },
+    });
+    this.#narrator.tell('argocd', `POST ${controller.url}/api/v1/getparams.execute for guestbook/frontend`);
+    this.#narrator.block(JSON.stringify(answer, undefined, 2));
+  }
+
+  async #preview(repository: DemoRepository): Promise<void> {
+    this.#narrator.chapter('6. The preview of a branch that is not merged yet');
+    await repository.change(PROPOSAL);
+    const args = ['plan', '--repo', repository.cloneDir, '--base', 'main', '--head', PROPOSAL.branch];
+    this.#narrator.tell('preview', `$ berth ${args.join(' ')}`);
+    const text: string[] = [];
+    const code = await this.#options.runBerth(args, captured(this.#io, text));
+    this.#narrator.block(text.join(''));
+    if (code !== 2)
+      throw new BugError(`exit code ${code}, expected 2: the branch moves redis`, {
+        code: 'demo.plan',
+        subject: 'berth plan',
+      });
+    this.#narrator.tell('preview', 'exit code 2: merging it moves something');
+  }
+
+  tellHowToLookAround(): void {
+    const kubeconfig = this.#clusters?.hubKubeconfig ?? '';
+    this.#narrator.chapter('It stays up. Look around, push commits; Ctrl-C ends it.');
+    this.#narrator.block(
+      [
+        `hub        ${this.#clusters?.url ?? ''}`,
+        `kubeconfig ${kubeconfig}`,
+        `repository ${this.#repository?.cloneDir ?? ''}`,
+        '',
+        `kubectl --kubeconfig ${kubeconfig} get placements,placementdecisions,manifestworks -A`,
+        `kubectl --kubeconfig ${this.#clusters?.members.get('cluster2')?.kubeconfig ?? ''} get deployments -A`,
+        `git -C ${this.#repository?.cloneDir ?? ''} log --oneline   # edit, commit, push origin main: watch it happen here`,
+      ].join('\n'),
+    );
+  }
+
+  #log(file: string): ReturnType<typeof createLogger> {
+    const stream = createWriteStream(join(this.#options.dataDir, file), { flags: 'a' });
+    this.#closers.push(() => new Promise((resolve) => stream.end(resolve)));
+    return createLogger({ level: 'info', stream });
+  }
+}
+
+function captured(io: CliIo, text: string[]): CliIo {
+  const write = (chunk: string | Uint8Array): boolean => {
+    text.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'));
+    return true;
+  };
+  const stream = { ...io.stdout, write };
+  return { ...io, stdout: stream, stderr: stream };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,33 @@
+import { TransientError } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports.ts';
+
+/** What a look at the world found: done, or what is still missing. */
+export type Finding = { readonly done: true } | { readonly done: false; readonly missing: string };
+
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Looks until the thing is so.
+ * @throws TransientError naming what was missing at the last look, after `timeoutMs`; the signal's reason when aborted
+ */
+export async function waitUntil(
+  what: string,
+  look: () => Promise<Finding>,
+  options: { readonly clock: Clock; readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<void> {
+  const { clock, signal, timeoutMs } = options;
+  const deadlineMs = clock.now() + timeoutMs;
+  for (;;) {
+    signal.throwIfAborted();
+    const finding = await look();
+    if (finding.done) return;
+    if (clock.now() >= deadlineMs)
+      throw new TransientError(`not so after ${timeoutMs / 1000} s: ${finding.missing}`, {
+        code: 'demo.timeout',
+        subject: what,
+      });
+    await new Promise<void>((resolve) => {
+      clock.schedule(LOOK_EVERY_MS, resolve);
+    });
+  }
+}
