@@ -88,6 +88,23 @@ describe('planReplicaSet', () => {
     expect(world.works[0]?.metadata.generation).toBe(1);
   });
 
+  it('keeps labels to itself by which other tools find what they may prune', () => {
+    const world = new ReplicaSetWorld().place('all', ['c1']);
+    world.labels = {
+      'applyset.kubernetes.io/part-of': 'x',
+      'app.kubernetes.io/instance': 'app',
+      'argocd.argoproj.io/instance': 'app',
+      'kustomize.toolkit.fluxcd.io/name': 'fleet',
+      'app.kubernetes.io/name': 'web',
+    };
+    world.step();
+    expect(Object.keys(world.works[0]?.metadata.labels ?? {}).sort()).toEqual([
+      'app.kubernetes.io/name',
+      'work.open-cluster-management.io/manifestworkreplicaset',
+      'work.open-cluster-management.io/placementname',
+    ]);
+  });
+
   it('rolls out two at a time as works become available', () => {
     const world = new ReplicaSetWorld().place(
       'all',

@@ -32,13 +32,27 @@ export function holdsSpecs({ works }: ClusterWorks, specs: readonly ManifestWork
   );
 }
 
+/**
+ * Labels by which a tool finds what it applied itself, to delete what is not in its source any more. On a work they would
+ * make that tool take the work for its own and delete it.
+ */
+function isTrackingLabel(key: string): boolean {
+  return (
+    key === 'app.kubernetes.io/instance' ||
+    /^(applyset\.kubernetes\.io|argocd\.argoproj\.io|[a-z]+\.toolkit\.fluxcd\.io)\//.test(key)
+  );
+}
+
+/** The replica set's labels but those, and the labels that tie the work to its replica set and placement. */
 export function childLabels(
   replicaSet: ManifestWorkReplicaSet,
   placement: string,
   part: number,
 ): Readonly<Record<string, string>> {
   return {
-    ...replicaSet.metadata.labels,
+    ...Object.fromEntries(
+      Object.entries(replicaSet.metadata.labels ?? {}).filter(([key]) => !isTrackingLabel(key)),
+    ),
     [REPLICA_SET_LABEL]: ownerLabelValue(replicaSet.metadata),
     [WORK_PLACEMENT_LABEL]: placement,
     ...(part === 0 ? {} : { [PART_LABEL]: String(part) }),
