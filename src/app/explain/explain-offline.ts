@@ -15,7 +15,7 @@ import type { Problem } from '../../core/model/problem.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
 import type { DecisionInWorld } from '../../core/explain/decide.ts';
-import { decideOne, decidePlacement } from '../../core/explain/decide.ts';
+import { decidePlacement } from '../../core/explain/decide.ts';
 import type { OfflineSource, Surroundings } from './offline-world.ts';
 import { readOfflineWorld } from './offline-world.ts';
 
@@ -63,7 +63,7 @@ export function explainInWorld(
   const decision = decidePlacement(given, ref);
   if (decision === undefined) throw unknownPlacement(given, ref);
   if (ask.cluster !== undefined) {
-    const pair = explainPair({ ...decision, cluster: ask.cluster, decide: decideOne });
+    const pair = explainPair({ ...decision, cluster: ask.cluster });
     return { explanation: pair, lines: describePair(pair) };
   }
   const explanation = explainPlacement(
@@ -85,7 +85,7 @@ function changesSince(
       ? recordedClusters(world, ref)
       : (decidePlacement(before, ref)?.decided.result.selected ?? []);
   if (before === undefined && selected.length === 0) return undefined;
-  return decisionChanges({ world, decided, before: selected, worldBefore: before, decide: decideOne });
+  return decisionChanges({ world, decided, before: selected, worldBefore: before });
 }
 
 async function worldBefore(

@@ -1,4 +1,4 @@
-import { decideOne, decidePlacement } from '../../core/explain/decide.ts';
+import { decidePlacement } from '../../core/explain/decide.ts';
 import { describePair } from '../../core/explain/describe-pair.ts';
 import { explainPair } from '../../core/explain/explain-pair.ts';
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
@@ -10,7 +10,7 @@ export const TEST_ENGINE: TestEngine = {
   explain: (world, placement, cluster) => {
     const decision = decidePlacement(world, placement);
     if (decision === undefined) return 'there is no such placement';
-    const pair = explainPair({ ...decision, cluster, decide: decideOne });
+    const pair = explainPair({ ...decision, cluster });
     const [, first = 'no reason found'] = describePair({ ...pair, suggestions: [] });
     return first.trim();
   },

@@ -1,5 +1,5 @@
 import { decisionChanges } from '../../core/explain/decision-changes.ts';
-import { decideOne, decidePlacement } from '../../core/explain/decide.ts';
+import { decidePlacement } from '../../core/explain/decide.ts';
 import type { DecisionChanges } from '../../core/explain/explanation.ts';
 import type { PlanJudges, PlanSide } from '../../core/preview/plan-input.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -32,7 +32,6 @@ export function moveExplainer(before: PlanSide, after: PlanSide): PlanJudges['ex
       decided: decision.decided,
       before: selected,
       worldBefore: before.world,
-      decide: decideOne,
     });
   }
 }

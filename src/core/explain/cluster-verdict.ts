@@ -1,4 +1,5 @@
 import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { Placement } from '../model/placement.ts';
 import { epochMsOf, formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../model/rfc3339.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import type { DecisionTrace, TraceFailure, TraceTaint } from './decision-trace.ts';
@@ -10,6 +11,8 @@ export interface DecidedPlacement {
   readonly trace: DecisionTrace;
   /** RFC 3339 instant of the decision. */
   readonly now: string;
+  /** Decides an edited placement on the same clusters, with these sets bound as well. Nothing is recorded. */
+  readonly retry: (placement: Placement, extraBindings: readonly string[]) => DecidedPlacement;
 }
 
 /** Why this cluster is selected or not: the first stage that decided, read from what the engine did. */

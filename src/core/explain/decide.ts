@@ -1,9 +1,12 @@
-import { PlacementEngine } from '../placement/engine.ts';
+import type { Placement } from '../model/placement.ts';
 import { decisionOwner } from '../placement/decision-book.ts';
+import { PlacementEngine } from '../placement/engine.ts';
 import { decisionObjects } from '../placement/render-case.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { placementKey } from '../placement/scheduling-index.ts';
 import type { World } from '../snapshot/world.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
+import type { DecisionTrace } from './decision-trace.ts';
 import type { PlacementRef } from './world-change.ts';
 
 /** A decision together with the world as it was for it: with the new decisions of the placements before it. */
@@ -12,13 +15,35 @@ export interface DecisionInWorld {
   readonly decided: DecidedPlacement;
 }
 
+/** What an engine that has scheduled decided for one placement; undefined when it knows none of that name. */
+export function decidedBy(
+  engine: PlacementEngine,
+  ref: PlacementRef,
+  now: string,
+): DecidedPlacement | undefined {
+  const key = `${ref.namespace}/${ref.name}`;
+  const result = engine.result(key);
+  const trace = engine.trace(key);
+  return result === undefined || trace === undefined ? undefined : decidedOf(engine, { result, trace }, now);
+}
+
+function decidedOf(
+  engine: PlacementEngine,
+  decision: { readonly result: ScheduleResult; readonly trace: DecisionTrace },
+  now: string,
+): DecidedPlacement {
+  const retry = (placement: Placement, extraBindings: readonly string[]): DecidedPlacement =>
+    decidedOf(engine, engine.tryPlacement(placement, extraBindings), now);
+  return { result: decision.result, trace: decision.trace, now, retry };
+}
+
 /** Decides the placements in their order up to the wanted one; undefined when there is none of that name. */
 export function decidePlacement(world: World, ref: PlacementRef): DecisionInWorld | undefined {
   const key = `${ref.namespace}/${ref.name}`;
   const engine = new PlacementEngine(world);
-  const result = engine.scheduleUntil(key);
-  const trace = engine.trace(key);
-  if (result === undefined || trace === undefined) return undefined;
+  engine.scheduleUntil(key);
+  const decided = decidedBy(engine, ref, world.now);
+  if (decided === undefined) return undefined;
   const earlier = engine
     .results()
     .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key);
@@ -27,10 +52,7 @@ export function decidePlacement(world: World, ref: PlacementRef): DecisionInWorl
     ...world.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
     ...earlier.flatMap(decisionObjects),
   ];
-  return {
-    world: { ...world, placements: [result.placement], decisions },
-    decided: { result, trace, now: world.now },
-  };
+  return { world: { ...world, placements: [decided.result.placement], decisions }, decided };
 }
 
 /** Decides the only (or first) placement of a world. */
@@ -38,5 +60,7 @@ export function decideOne(world: World): DecidedPlacement | undefined {
   const placement = world.placements[0];
   if (placement === undefined) return undefined;
   const { name, namespace = '' } = placement.metadata;
-  return decidePlacement({ ...world, placements: [placement] }, { name, namespace })?.decided;
+  const engine = new PlacementEngine({ ...world, placements: [placement] });
+  engine.scheduleAll();
+  return decidedBy(engine, { name, namespace }, world.now);
 }

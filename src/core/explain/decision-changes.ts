@@ -1,6 +1,7 @@
 import type { World } from '../snapshot/world.ts';
 import { clusterVerdict } from './cluster-verdict.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
+import { decideOne } from './decide.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './explanation.ts';
 import { refusalText } from './refusal-text.ts';
 import type { WorldDifference } from './world-difference.ts';
@@ -13,7 +14,6 @@ export interface ChangeSubject {
   readonly before: readonly string[];
   /** The world of that decision, when it is known; without it the causes stay open. */
   readonly worldBefore?: World | undefined;
-  readonly decide: (world: World) => DecidedPlacement | undefined;
 }
 
 /** More changed objects than this are not taken back one by one. */
@@ -53,7 +53,7 @@ function becauseOf(verdict: ClusterVerdict): string {
 }
 
 function findCauses(
-  { world, worldBefore, decided, before, decide }: ChangeSubject,
+  { world, worldBefore, decided, before }: ChangeSubject,
   moved: readonly string[],
 ): Map<string, readonly string[]> {
   if (worldBefore === undefined) return new Map();
@@ -62,7 +62,7 @@ function findCauses(
   const differences = relevant(worldDifferences(worldBefore, world), moved, placement);
   const tried = differences.map((difference) => {
     const undone = onlyPlacement(difference.undo(world), namespace, name);
-    return { difference, selected: undone === undefined ? [] : (decide(undone)?.result.selected ?? []) };
+    return { difference, selected: undone === undefined ? [] : (decideOne(undone)?.result.selected ?? []) };
   });
   return new Map(
     moved.map((cluster) => {

@@ -1,25 +1,24 @@
 import type { World } from '../snapshot/world.ts';
-import { applyWorldChanges } from './apply-world-change.ts';
 import { clusterVerdict, isRefusing, taintFindings } from './cluster-verdict.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { PairExplanation, TaintFinding } from './explanation.ts';
 import { findSuggestions } from './find-suggestions.ts';
-import type { SuggestionSubject } from './suggestion-subject.ts';
 
 export interface PairSubject {
   readonly world: World;
   readonly decided: DecidedPlacement;
   readonly cluster: string;
-  /** Schedules a world with one placement; used to try suggestions. */
-  readonly decide: (world: World) => DecidedPlacement | undefined;
+  /** False leaves the suggestions out: for lists of many clusters, since each suggestion is tried by deciding. */
+  readonly suggest?: boolean | undefined;
 }
 
 /** Why one cluster is selected by one placement or not, and what would flip a refusal. */
-export function explainPair({ world, decided, cluster: name, decide }: PairSubject): PairExplanation {
+export function explainPair({ world, decided, cluster: name, suggest = true }: PairSubject): PairExplanation {
   const { metadata } = decided.result.placement;
   const cluster = world.clusters.findLast((other) => other.metadata.name === name);
   const verdict = clusterVerdict(decided, name, cluster);
   const selected = verdict.kind === 'selected';
+  const before = decided.result.selected;
   return {
     placement: { namespace: metadata.namespace ?? '', name: metadata.name },
     cluster: name,
@@ -27,31 +26,9 @@ export function explainPair({ world, decided, cluster: name, decide }: PairSubje
     verdict,
     toleratedTaints: toleratedTaints(decided, name, verdict.kind),
     suggestions:
-      selected || cluster === undefined
+      selected || cluster === undefined || !suggest
         ? []
-        : findSuggestions({
-            world,
-            decided,
-            cluster,
-            verdict,
-            before: decided.result.selected,
-            decide,
-            redecide: redecider(world, decided, decide),
-          }),
-  };
-}
-
-/** Decides the one placement again, changed, on the whole fleet. */
-function redecider(
-  world: World,
-  { result: { placement } }: DecidedPlacement,
-  decide: PairSubject['decide'],
-): SuggestionSubject['redecide'] {
-  return (changes, numberOfClusters) => {
-    const { numberOfClusters: _, ...spec } = placement.spec ?? {};
-    const asked = numberOfClusters === undefined ? spec : { ...spec, numberOfClusters };
-    const changed = applyWorldChanges({ ...world, placements: [{ ...placement, spec: asked }] }, changes);
-    return decide(changed)?.result.selected ?? [];
+        : findSuggestions({ world, decided, cluster, verdict, before }),
   };
 }
 

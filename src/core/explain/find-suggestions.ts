@@ -1,10 +1,11 @@
 import type { World } from '../snapshot/world.ts';
 import { applyWorldChanges } from './apply-world-change.ts';
 import { clusterVerdict } from './cluster-verdict.ts';
+import { decideOne } from './decide.ts';
 import type { ClusterVerdict, Suggestion } from './explanation.ts';
 import type { Fix } from './fixes.ts';
 import { fixesOf } from './fixes.ts';
-import { isOfCluster, missing, suggestRanked, suggestScores } from './rank-suggestions.ts';
+import { isOfCluster, missing, retryWith, suggestRanked, suggestScores } from './rank-suggestions.ts';
 import { recordedClusters } from './recorded-decisions.ts';
 import { singleClusterWorld } from './single-cluster-world.ts';
 import type { SuggestionSubject } from './suggestion-subject.ts';
@@ -44,16 +45,12 @@ export function findSuggestions(subject: SuggestionSubject): readonly Suggestion
 /** A placement that is not scheduled has no ranking yet: it is decided as if it were, then explained like any other. */
 function afterEnabling(subject: SuggestionSubject, placement: PlacementRef): readonly Suggestion[] {
   const enable: WorldChange = { kind: 'enable-scheduling', placement };
-  const world = applyWorldChanges({ ...subject.world, placements: [subject.decided.result.placement] }, [
-    enable,
-  ]);
-  const decided = subject.decide(world);
-  if (decided === undefined) return [];
+  const decided = retryWith(subject.decided, [enable]);
   const verdict = clusterVerdict(decided, subject.cluster.metadata.name, subject.cluster);
   const before = recordedClusters(subject.world, placement);
   if (verdict.kind === 'selected')
     return [{ changes: [enable], evicts: missing(before, decided.result.selected) }];
-  const further = findSuggestions({ ...subject, world, decided, verdict, before });
+  const further = findSuggestions({ ...subject, decided, verdict, before });
   return further.map(({ changes, evicts }) => ({ changes: [enable, ...changes], evicts }));
 }
 
@@ -93,7 +90,7 @@ function tryFix(search: Search, changes: Fix, before: ClusterVerdict): void {
   const { subject } = search;
   const name = subject.cluster.metadata.name;
   const world = applyWorldChanges(search.alone, changes);
-  const decided = subject.decide(world);
+  const decided = decideOne(world);
   if (decided === undefined) return;
   const cluster = world.clusters[0];
   const verdict = clusterVerdict(decided, name, cluster);

@@ -1,4 +1,6 @@
 import type { ManagedCluster } from '../model/managed-cluster.ts';
+import { placementAfter } from './apply-world-change.ts';
+import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { ClusterVerdict, ScoreFinding, Suggestion } from './explanation.ts';
 import type { Fix } from './fixes.ts';
 import type { SuggestionSubject } from './suggestion-subject.ts';
@@ -29,22 +31,34 @@ interface Order {
   readonly needed: (cluster: string) => number | undefined;
 }
 
+/** More places than any fleet has clusters. */
+const EVERYBODY = Number.MAX_SAFE_INTEGER;
+
 /**
- * Who would be selected after the changes. A change of the cluster leaves all others as they are: the engine ranks it
- * among them. A change of the placement may let in others too: the placement is decided anew.
+ * Who would be selected after the changes. A change of the placement may let in other clusters too: it is decided anew.
+ * A change of the cluster leaves all others as they are: the engine ranks the changed cluster among them.
  */
-function orderWith(subject: SuggestionSubject, changes: Fix, include: ManagedCluster): Order {
-  const { trace, result } = subject.decided;
-  const decideFor = changes.every(isOfCluster)
-    ? (numberOfClusters: number | undefined) => trace.whatIf({ include, numberOfClusters }).selected
-    : (numberOfClusters: number | undefined) => subject.redecide(changes, numberOfClusters);
-  const everybody = decideFor(undefined);
+function orderWith({ decided }: SuggestionSubject, changes: Fix, include: ManagedCluster): Order {
+  const edits = changes.filter((change) => !isOfCluster(change));
+  const { trace, result } = edits.length === 0 ? decided : retryWith(decided, edits);
+  const decideFor = (numberOfClusters = EVERYBODY) => trace.whatIf({ include, numberOfClusters }).selected;
+  const everybody = decideFor();
   if ((result.placement.spec?.spreadPolicy?.spreadConstraints ?? []).length > 0)
     return { selected: decideFor, needed: (cluster) => leastNeeded(cluster, everybody, decideFor) };
   // Without constraints on spread a shorter selection is the beginning of a longer one.
   const selected = (numberOfClusters: number | undefined) => everybody.slice(0, numberOfClusters);
   const needed = (cluster: string) => everybody.indexOf(cluster) + 1 || undefined;
   return { selected, needed };
+}
+
+/** Decides the placement again after changes of it and of its bindings. */
+export function retryWith({ result, retry }: DecidedPlacement, edits: Fix): DecidedPlacement {
+  const bound = edits.flatMap((edit) => (edit.kind === 'bind-cluster-set' ? [edit.clusterSet] : []));
+  const edited = edits.reduce(
+    (placement, edit) => ('placement' in edit ? placementAfter(placement, edit) : placement),
+    result.placement,
+  );
+  return retry(edited, bound);
 }
 
 /** Under spread constraints clusters are taken one at a time, so who is taken of n is taken of n + 1 as well. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyWorldChanges } from '../../../src/core/explain/apply-world-change.ts';
-import { decideOne, decidePlacement } from '../../../src/core/explain/decide.ts';
+import { decidePlacement } from '../../../src/core/explain/decide.ts';
 import { decisionChanges } from '../../../src/core/explain/decision-changes.ts';
 import { describePlacement } from '../../../src/core/explain/describe-placement.ts';
 import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
@@ -33,7 +33,7 @@ function changesAfter(before: World, changes: readonly WorldChange[]) {
   const decision = decidePlacement(applyWorldChanges(before, changes), REF);
   const old = decidePlacement(before, REF)?.decided.result.selected;
   if (decision === undefined || old === undefined) throw new Error('no placement');
-  return decisionChanges({ ...decision, before: old, worldBefore: before, decide: decideOne });
+  return decisionChanges({ ...decision, before: old, worldBefore: before });
 }
 
 const TAINT_B: WorldChange = { kind: 'add-taint', cluster: 'b', taint: { key: 'x', effect: 'NoSelect' } };
@@ -103,7 +103,7 @@ describe('decisionChanges', () => {
   it('leaves the causes open when the world of before is not known', () => {
     const decision = decidePlacement(applyWorldChanges(BEFORE, [TAINT_B]), REF);
     if (decision === undefined) throw new Error('no placement');
-    const changes = decisionChanges({ ...decision, before: ['a', 'b'], decide: decideOne });
+    const changes = decisionChanges({ ...decision, before: ['a', 'b'] });
     expect(changes.lost).toEqual([{ cluster: 'b', because: 'tainted x', causes: [] }]);
   });
 });

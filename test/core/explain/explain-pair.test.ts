@@ -28,7 +28,7 @@ const BY_CPU: PlacementSpec = {
 function explain(given: World, name: string) {
   const decision = decidePlacement(given, { namespace: 'team', name: 'web' });
   if (decision === undefined) throw new Error('no placement');
-  return explainPair({ ...decision, cluster: name, decide: decideOne });
+  return explainPair({ ...decision, cluster: name });
 }
 
 interface Case {
