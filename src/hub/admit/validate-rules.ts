@@ -24,6 +24,23 @@ function compiledOnce(expression: string): CelCompilation {
   return compilation;
 }
 
+const withRules = new WeakMap<object, boolean>();
+
+/** Whether any node of the schema has validation rules. */
+export function hasRules(schema: Schema): boolean {
+  const known = withRules.get(schema);
+  if (known !== undefined) return known;
+  withRules.set(schema, false);
+  const below = [
+    ...(schema.properties?.values() ?? []),
+    schema.items,
+    schema.additional === true ? undefined : schema.additional,
+  ];
+  const found = (schema.rules?.length ?? 0) > 0 || below.some((one) => one !== undefined && hasRules(one));
+  withRules.set(schema, found);
+  return found;
+}
+
 interface Place {
   readonly schema: Schema;
   readonly value: JsonValue;
@@ -50,7 +67,8 @@ export function validateRules(
 
 function visit(place: Place, run: Run): void {
   const { schema, value, old, path } = place;
-  if (value === null) return;
+  // The same value, by identity, was checked when it came; a transition from it to itself is none.
+  if (value === null || (value === old && typeof value === 'object') || !hasRules(schema)) return;
   for (const rule of schema.rules ?? []) checkRule(rule, place, run);
   if (Array.isArray(value)) {
     const items = schema.items;

@@ -17,6 +17,8 @@ export interface Manager {
 export interface ManagedEntry extends Manager {
   readonly time: string | undefined;
   readonly set: FieldSet;
+  /** How the entry was read; stays while nothing about it changes, so that it need not be written anew. */
+  readonly json?: JsonObject;
 }
 
 /** Managers of one object by identity. */
@@ -42,6 +44,7 @@ export function decodeManagers(object: JsonObject): Managers | undefined {
       subresource: textAt(entry, 'subresource'),
       time: time === '' ? undefined : time,
       set: fieldSetFromJson(entry['fieldsV1']),
+      json: entry,
     };
     managers.set(identityOf(decoded), decoded);
   }
@@ -68,15 +71,17 @@ export function encodeManagers(object: JsonObject, managers: Managers): JsonObje
 }
 
 function encodeEntry(entry: ManagedEntry): JsonValue {
-  return {
-    manager: entry.name,
-    operation: entry.operation,
-    apiVersion: entry.apiVersion,
-    ...(entry.time === undefined ? {} : { time: entry.time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: fieldSetToJson(entry.set),
-    ...(entry.subresource === '' ? {} : { subresource: entry.subresource }),
-  };
+  return (
+    entry.json ?? {
+      manager: entry.name,
+      operation: entry.operation,
+      apiVersion: entry.apiVersion,
+      ...(entry.time === undefined ? {} : { time: entry.time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: fieldSetToJson(entry.set),
+      ...(entry.subresource === '' ? {} : { subresource: entry.subresource }),
+    }
+  );
 }
 
 function compareEntries(left: ManagedEntry, right: ManagedEntry): number {

@@ -63,8 +63,10 @@ export function takeFromOthers(
   const lost = union(union(changes.modified, changes.added), changes.removed);
   const result = new Map<string, ManagedEntry>();
   for (const [identity, entry] of managers) {
-    const set = identity === own ? entry.set : difference(entry.set, lost);
-    if (!isEmptySet(set)) result.set(identity, { ...entry, set });
+    const untouched = identity === own || isEmptySet(intersection(entry.set, lost));
+    const { json: _json, ...rest } = entry;
+    const next = untouched ? entry : { ...rest, set: difference(entry.set, lost) };
+    if (!isEmptySet(next.set)) result.set(identity, next);
   }
   return result;
 }

@@ -82,7 +82,8 @@ function poolOldUpdates(managers: Map<string, ManagedEntry>): Map<string, Manage
   const result = new Map(managers);
   for (const [identity, entry] of oldest) {
     result.delete(identity);
-    const pool = { ...entry, name: POOLED, subresource: '' };
+    const { json: _json, ...rest } = entry;
+    const pool = { ...rest, name: POOLED, subresource: '' };
     const pooled = result.get(identityOf(pool));
     const set: FieldSet = pooled === undefined ? entry.set : union(pooled.set, entry.set);
     result.set(identityOf(pool), { ...pool, set });

@@ -64,7 +64,14 @@ function fromJson(
     const why = `couldn't get version/kind; json parse error: ${errorText(error)}`;
     throw badRequest(`the object provided is unrecognized${kind}: ${why}`);
   }
-  return { value, strictErrors: duplicateFields(text).map((field) => `duplicate field "${field}"`) };
+  let found: readonly string[] | undefined;
+  return {
+    value,
+    get strictErrors() {
+      found ??= duplicateFields(text).map((field) => `duplicate field "${field}"`);
+      return found;
+    },
+  };
 }
 
 function fromYaml(text: string): DecodedBody {

@@ -7,11 +7,15 @@ import { getOwn, isObject, objectAt, textAt } from '../json/json-value.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
 import type { Schema } from '../scheme/schema.ts';
 import { badRequest, invalid } from '../status/status-errors.ts';
+import { changedPart } from './changed-part.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** How unknown fields are reported: a patch is an invalid value, a whole object cannot be handled. */
 export interface IncomingKind {
   readonly patch?: JsonValue;
+  /** The object that was patched: what it shares with the result was accepted before. */
+  readonly live?: JsonObject;
+  /** Read only when they matter: finding them costs a pass over the body. */
   readonly strictErrors: readonly string[];
   /** Collects texts of warnings. */
   readonly warnings: string[];
@@ -25,12 +29,13 @@ export function acceptIncoming(request: WriteRequest, value: JsonValue, kind: In
   if (!isObject(value))
     throw badRequest(`the object provided is unrecognized: expected an object, got ${typeName(value)}`);
   const named = withKind(request, value);
-  const { schema } = request.ref.version;
-  if (request.ref.definition.builtIn) refuseWrongTypes(request, schema, named);
+  const { schema, part, whole } = changedPart(request.ref.version.schema, named, kind.live);
+  if (request.ref.definition.builtIn) refuseWrongTypes(request, schema, part);
   const unknown: string[] = [];
-  const known = prune(schema, named, unknown) as JsonObject;
-  report(request, [...kind.strictErrors, ...unknown.map((field) => `unknown field "${field}"`)], kind);
-  return withPlace(request, applyDefaults(schema, known) as JsonObject);
+  const known = prune(schema, part, unknown);
+  const reported = request.fieldValidation === 'Ignore' ? [] : kind.strictErrors;
+  report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], kind);
+  return withPlace(request, whole(applyDefaults(schema, known) as JsonObject));
 }
 
 function withKind(request: WriteRequest, object: JsonObject): JsonObject {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { isObject, objectAt, textAt } from '../json/json-value.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
 import { badRequest, invalid } from '../status/status-errors.ts';
+import { changedPart } from './changed-part.ts';
 import { finishCreate, ownership } from './prepare-create.ts';
 import { finishUpdate } from './prepare-update.ts';
 import { checkPreconditions } from './server-metadata.ts';
@@ -25,7 +26,8 @@ export function prepareApply(
   const warnings = request.fieldValidation === 'Warn' ? [...body.strictErrors] : [];
   if (live !== undefined) checkPreconditions(request, config, live);
   const applied = serverSideApply({ ...ownership(request), force: options.force }, live, config);
-  const incoming = applyDefaults(request.ref.version.schema, applied) as JsonObject;
+  const { schema, part, whole } = changedPart(request.ref.version.schema, applied, live);
+  const incoming = whole(applyDefaults(schema, part) as JsonObject);
   const track = (object: JsonObject): JsonObject => object;
   if (live === undefined) return finishCreate(request, withNamespace(request, incoming), warnings, track);
   return finishUpdate(request, live, { incoming, warnings, track });

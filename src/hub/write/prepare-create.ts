@@ -10,7 +10,12 @@ import type { AdmissionWrite, DecodedBody, PreparedWrite, WriteRequest } from '.
 /** POST: a new object, complete except for its resourceVersion. Throws 400 and 422. */
 export function prepareCreate(request: WriteRequest, body: DecodedBody): PreparedWrite {
   const warnings: string[] = [];
-  const incoming = acceptIncoming(request, body.value, { strictErrors: body.strictErrors, warnings });
+  const incoming = acceptIncoming(request, body.value, {
+    get strictErrors() {
+      return body.strictErrors;
+    },
+    warnings,
+  });
   return finishCreate(request, incoming, warnings, (object) =>
     trackUpdate(ownership(request), undefined, object),
   );

@@ -35,7 +35,10 @@ export function preparePatch(
   const warnings: string[] = [];
   const incoming = acceptIncoming(request, patched(request, live, [type, body.value]), {
     patch: body.value,
-    strictErrors: body.strictErrors,
+    live,
+    get strictErrors() {
+      return body.strictErrors;
+    },
     warnings,
   });
   return finishUpdate(request, live, { incoming, warnings, track: trackedAs(request, live) });

@@ -21,7 +21,12 @@ export function prepareUpdate(request: WriteRequest, live: JsonObject, body: Dec
   const warnings: string[] = [];
   if (request.subresource === 'scale')
     return finishScale(request, live, replaceScale(request, live, body.value));
-  const incoming = acceptIncoming(request, body.value, { strictErrors: body.strictErrors, warnings });
+  const incoming = acceptIncoming(request, body.value, {
+    get strictErrors() {
+      return body.strictErrors;
+    },
+    warnings,
+  });
   requireResourceVersion(request, incoming);
   return finishUpdate(request, live, { incoming, warnings, track: trackedAs(request, live) });
 }

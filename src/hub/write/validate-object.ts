@@ -1,10 +1,13 @@
+import { required } from '../admit/field-problems.ts';
 import { validateMetadata } from '../admit/validate-metadata.ts';
-import { validateRules } from '../admit/validate-rules.ts';
+import { hasRules, validateRules } from '../admit/validate-rules.ts';
 import { validateValue } from '../admit/validate-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
 import { invalid } from '../status/status-errors.ts';
+import { changedPart } from './changed-part.ts';
 import { requiredOfBuiltin } from './required-fields.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
@@ -29,7 +32,7 @@ const RULES_NOT_CHECKED: FieldProblem = {
 export function validateObject(request: WriteRequest, object: JsonObject, old: JsonObject | undefined): void {
   let problems = problemsOf(request, object, old);
   if (problems.length > 0 && old !== undefined)
-    problems = withoutKnown(problems, problemsOf(request, old, old));
+    problems = withoutKnown(problems, problemsOf(request, old, undefined));
   if (problems.length === 0) return;
   throw invalid(request.ref.definition, textAt(objectAt(object, 'metadata'), 'name'), problems);
 }
@@ -43,15 +46,25 @@ function problemsOf(
   const problems: FieldProblem[] = [...validateMetadata(ref.definition, object)];
   const { schema } = ref.version;
   if (ref.definition.builtIn) problems.push(...requiredOfBuiltin(schema, object));
-  else {
-    validateValue(schema, object, problems);
-    const blocked = problems.some((problem) => BLOCKING.has(problem.reason));
-    const rules = blocked ? undefined : validateRules(schema, object, old);
-    if (rules !== undefined) problems.push(...rules);
-    else if (hasRules(ref.version.schema)) problems.push(RULES_NOT_CHECKED);
-  }
+  else problems.push(...schemaProblems(schema, object, old));
   problems.push(...(strategyOf(ref).validate?.(object, old) ?? []));
   return problems;
+}
+
+function schemaProblems(
+  schema: Schema,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): readonly FieldProblem[] {
+  const problems: FieldProblem[] = (schema.required ?? [])
+    .filter((key) => !Object.hasOwn(object, key))
+    .map((key) => required(key));
+  const changed = changedPart(schema, object, old);
+  if (changed.part === object) problems.length = 0;
+  validateValue(changed.schema, changed.part, problems);
+  if (!hasRules(schema)) return problems;
+  if (problems.some((problem) => BLOCKING.has(problem.reason))) return [...problems, RULES_NOT_CHECKED];
+  return [...problems, ...validateRules(schema, object, old)];
 }
 
 function withoutKnown(
@@ -61,21 +74,4 @@ function withoutKnown(
   const texts = new Set(known.map((problem) => `${problem.field}\n${problem.message}`));
   const fresh = problems.filter((problem) => !texts.has(`${problem.field}\n${problem.message}`));
   return fresh.every((problem) => problem === RULES_NOT_CHECKED) ? [] : fresh;
-}
-
-const withRules = new WeakMap<object, boolean>();
-
-/** Whether any node of the schema has validation rules. */
-function hasRules(schema: WriteRequest['ref']['version']['schema']): boolean {
-  const known = withRules.get(schema);
-  if (known !== undefined) return known;
-  withRules.set(schema, false);
-  const below = [
-    ...(schema.properties?.values() ?? []),
-    schema.items,
-    schema.additional === true ? undefined : schema.additional,
-  ];
-  const found = (schema.rules?.length ?? 0) > 0 || below.some((one) => one !== undefined && hasRules(one));
-  withRules.set(schema, found);
-  return found;
 }

@@ -1,0 +1,52 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, setOwn } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
+
+/** The top-level fields that a write touched, with a schema that looks at them alone. */
+export interface ChangedPart {
+  readonly schema: Schema;
+  readonly part: JsonObject;
+  /** The whole object with the part, as it was worked on, put back. */
+  readonly whole: (worked: JsonObject) => JsonObject;
+}
+
+const partial = new WeakMap<Schema, Schema | 'whole'>();
+
+/** The schema for some of the fields: nothing is missing in a part. Rules about the whole object need the whole object. */
+function partialSchema(schema: Schema): Schema | 'whole' {
+  const known = partial.get(schema);
+  if (known !== undefined) return known;
+  const filledIn = [...(schema.properties?.values() ?? [])].some((one) => one.default !== undefined);
+  const { required: _required, ...rest } = schema;
+  const made = filledIn || schema.limits !== undefined ? 'whole' : rest;
+  partial.set(schema, made);
+  return made;
+}
+
+/**
+ * What has to be looked at again. A patch leaves most of an object untouched: the same values, by identity, as in the live object, which
+ * were checked when they came. Status writes are most of a hub's traffic, and large specs do not slow them down this way.
+ */
+export function changedPart(schema: Schema, object: JsonObject, live: JsonObject | undefined): ChangedPart {
+  const small = live === undefined ? 'whole' : partialSchema(schema);
+  if (live === undefined || small === 'whole') return { schema, part: object, whole: (worked) => worked };
+  const part: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    const value = object[key] as JsonValue;
+    if (value !== getOwn(live, key)) setOwn(part, key, value);
+  }
+  return {
+    schema: small,
+    part,
+    whole: (worked) => (worked === part ? object : putBack(object, part, worked)),
+  };
+}
+
+function putBack(object: JsonObject, part: JsonObject, worked: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    if (!Object.hasOwn(part, key)) setOwn(result, key, object[key] as JsonValue);
+    else if (Object.hasOwn(worked, key)) setOwn(result, key, worked[key] as JsonValue);
+  }
+  return result;
+}
