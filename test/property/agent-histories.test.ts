@@ -22,8 +22,17 @@ const workName = fc.constantFrom(...WORKS);
 const objectName = fc.constantFrom(...OBJECTS);
 
 type Step =
-  | { do: 'apply'; work: string; objects: readonly string[]; content: number; server: boolean }
-  | { do: 'delete'; work: string }
+  | {
+      do: 'apply';
+      work: string;
+      objects: readonly string[];
+      content: number;
+      server: boolean;
+      orphan: boolean;
+    }
+  | { do: 'delete' | 'forceRemove'; work: string }
+  | { do: 'flaky'; of: 'hub' | 'cluster'; calls: number }
+  | { do: 'createForeign'; object: string }
   | { do: 'drift' | 'deleteObject'; object: string }
   | { do: 'deleteApplied'; work: string }
   | { do: 'kill'; afterWrites: number; lastIsDone: boolean }
@@ -39,9 +48,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       objects: fc.uniqueArray(objectName, { minLength: 1, maxLength: 3 }),
       content: fc.nat(5),
       server: fc.boolean(),
+      orphan: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), work: workName }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('forceRemove' as const), work: workName }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('createForeign' as const), object: objectName }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('flaky' as const),
+      of: fc.constantFrom('hub' as const, 'cluster' as const),
+      calls: fc.integer({ min: 1, max: 6 }),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -81,6 +101,8 @@ class History {
   readonly hub = new FakeKubeApi();
   readonly cluster = new FakeKubeApi();
   readonly clock = new FakeClock();
+  /** Objects that may be there although no work wants them. */
+  readonly mayStay = new Set<string>();
   #agent: Agent | undefined;
   #life: Life = { dead: false, writesLeft: Infinity, lastIsDone: false };
   #hubView = new MortalKubeApi(this.hub, this.#life);
@@ -102,6 +124,7 @@ class History {
       clock: this.clock,
       log: new SilentLogger(),
       random: () => 0.5,
+      evictionGraceMs: 120_000,
     });
   }
 
@@ -132,6 +155,12 @@ class History {
       case 'delete':
         await this.hub.delete(MANIFEST_WORK, { namespace: 'cluster1', name: one.work });
         return;
+      case 'forceRemove':
+        return this.#forceRemove(one.work);
+      case 'flaky':
+        return (one.of === 'hub' ? this.#hubView : this.#clusterView).failNext(one.calls);
+      case 'createForeign':
+        return this.#createForeign(one.object);
       case 'drift':
         return this.#patchIfThere(one.object);
       case 'deleteObject':
@@ -172,7 +201,9 @@ class History {
     const key = { namespace: 'cluster1', name: one.work };
     const existing = await this.hub.get(MANIFEST_WORK, key);
     if (existing?.metadata.deletionTimestamp !== undefined) return;
+    if (one.orphan) for (const name of one.objects) this.mayStay.add(name);
     const spec: ManifestWorkSpec = {
+      ...(one.orphan ? { deleteOption: { propagationPolicy: 'Orphan' as const } } : {}),
       workload: {
         manifests: one.objects.map((name) => configMap(name, { x: `${one.work}-${one.content}` })),
       },
@@ -197,6 +228,21 @@ class History {
     else await this.hub.update(MANIFEST_WORK, { ...existing, spec });
   }
 
+  async #forceRemove(name: string): Promise<void> {
+    const key = { namespace: 'cluster1', name };
+    if ((await this.hub.get(MANIFEST_WORK, key)) === undefined) return;
+    await this.hub.mergePatch(MANIFEST_WORK, key, { metadata: { finalizers: [] } });
+    await this.hub.delete(MANIFEST_WORK, key);
+    // It may have got its finalizer back in between.
+    if ((await this.hub.get(MANIFEST_WORK, key)) !== undefined) return;
+  }
+
+  async #createForeign(name: string): Promise<void> {
+    if ((await this.cluster.get(CONFIG_MAP, { namespace: 'default', name })) !== undefined) return;
+    this.mayStay.add(name);
+    await this.cluster.create(CONFIG_MAP, configMap(name, { theirs: '1' }));
+  }
+
   async #patchIfThere(name: string): Promise<void> {
     const key = { namespace: 'default', name };
     if ((await this.cluster.get(CONFIG_MAP, key)) === undefined) return;
@@ -219,15 +265,23 @@ async function check(history: History): Promise<void> {
   for (const work of works)
     for (const manifest of manifestsOf(work))
       wantedBy.set(manifest.metadata.name, [...(wantedBy.get(manifest.metadata.name) ?? []), work]);
-  expect(names(objects)).toEqual([...wantedBy.keys()].sort());
+  const unwanted = objects.filter(({ metadata }) => !wantedBy.has(metadata.name));
+  expect(unwanted.filter(({ metadata }) => !history.mayStay.has(metadata.name))).toEqual([]);
+  expect(unwanted.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
+  expect(names(objects)).toEqual(expect.arrayContaining([...wantedBy.keys()]));
   for (const object of objects) {
     const wanting = wantedBy.get(object.metadata.name) ?? [];
+    if (wanting.length === 0) continue;
     const contents = wanting
       .flatMap(manifestsOf)
       .filter(({ metadata }) => metadata.name === object.metadata.name);
-    expect(contents.map((content) => content['data'])).toContainEqual(object['data']);
+    // Server-side apply leaves what others set beside it.
+    expect(contents.map(valueOf)).toContain(valueOf(object));
     expect((object.metadata.ownerReferences ?? []).map(({ uid }) => uid).sort()).toEqual(
-      wanting.map((work) => uidOf(applied, appliedName(history.hub, work.metadata.name))).sort(),
+      wanting
+        .filter(owns)
+        .map((work) => uidOf(applied, appliedName(history.hub, work.metadata.name)))
+        .sort(),
     );
   }
   for (const work of works) {
@@ -242,6 +296,14 @@ async function check(history: History): Promise<void> {
 
 function manifestsOf(work: KubeObject): readonly KubeObject[] {
   return (work['spec'] as ManifestWorkSpec).workload?.manifests ?? [];
+}
+
+function owns(work: KubeObject): boolean {
+  return (work['spec'] as ManifestWorkSpec).deleteOption === undefined;
+}
+
+function valueOf(object: KubeObject): string | undefined {
+  return (object['data'] as { x?: string } | undefined)?.x;
 }
 
 function names(objects: readonly KubeObject[]): string[] {

@@ -1,4 +1,7 @@
 import { MANIFEST_WORK_FINALIZER, type ManifestWork } from '../../core/model/manifest-work.ts';
+import type { AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import { isOwned } from '../../core/work/ownership.ts';
+import { readManifests } from './apply/apply-manifests.ts';
 import { setCondition } from '../../core/work/condition-list.ts';
 import { isRefusal } from './kube-failure.ts';
 import type { AgentState } from './agent-state.ts';
@@ -18,7 +21,8 @@ export async function finalizeWork(state: AgentState, deleting: ManifestWork): P
   let work = deleting;
   if (applied !== undefined) {
     work = await announceDeletion(state, work);
-    if (!(await releaseApplied(state, applied))) {
+    const stays = await outlives(state, work);
+    if (!(await releaseApplied(state, applied, stays))) {
       const status = await lookAtWork(state, work, work.status ?? {});
       await state.writeWorkStatus(work, status);
       return RETRY;
@@ -40,6 +44,26 @@ async function announceDeletion(state: AgentState, work: ManifestWork): Promise<
   };
   const conditions = setCondition(work.status?.conditions ?? [], condition, state.now());
   return state.writeWorkStatus(work, { ...work.status, conditions });
+}
+
+/**
+ * What the work orphans in its last version stays, even if the agent never got to apply that version; what had left the work by
+ * then does not.
+ */
+async function outlives(
+  state: AgentState,
+  { spec = {} }: ManifestWork,
+): Promise<(resource: AppliedResource) => boolean> {
+  if ((spec.deleteOption?.propagationPolicy ?? 'Foreground') === 'Foreground') return () => false;
+  const tasks = await readManifests(spec, state.settings.cluster);
+  const listed = ({ group = '', resource, namespace = '', name }: AppliedResource): boolean =>
+    tasks.some(({ meta }) => {
+      if ((meta.group ?? '') !== group || meta.name !== name) return false;
+      // A kind that does not resolve just now: rather keep one too many.
+      if ((meta.resource ?? '') === '') return true;
+      return meta.resource === resource && (meta.namespace ?? '') === namespace;
+    });
+  return (resource) => listed(resource) && !isOwned(spec.deleteOption, resource);
 }
 
 async function dropWorkFinalizer(state: AgentState, work: ManifestWork): Promise<void> {

@@ -1,5 +1,5 @@
 import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
-import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
+import type { AppliedManifestWork, AppliedResource } from '../../core/model/applied-manifest-work.ts';
 import { appliedWorkOwner } from '../../core/work/ownership.ts';
 import type { AgentState } from './agent-state.ts';
 import { everApplied } from './apply-intents.ts';
@@ -9,9 +9,14 @@ import { releaseResources } from './release-resources.ts';
 /**
  * Ends an AppliedManifestWork: deletes it, lets go of everything it applied, and takes the finalizer away when all of it is
  * really gone. Every step can be repeated.
+ * @param stays objects that are to outlive the work
  * @returns true when it is gone
  */
-export async function releaseApplied(state: AgentState, applied: AppliedManifestWork): Promise<boolean> {
+export async function releaseApplied(
+  state: AgentState,
+  applied: AppliedManifestWork,
+  stays?: (resource: AppliedResource) => boolean,
+): Promise<boolean> {
   const { cluster, log } = state.settings;
   const { name, uid = '' } = applied.metadata;
   if (applied.metadata.deletionTimestamp === undefined) {
@@ -19,11 +24,11 @@ export async function releaseApplied(state: AgentState, applied: AppliedManifest
     const deleting = await readApplied(cluster, name);
     state.wroteApplied(name, deleting);
     if (deleting?.metadata.uid !== uid) return deleting === undefined;
-    return releaseApplied(state, deleting);
+    return releaseApplied(state, deleting, stays);
   }
   const owner = appliedWorkOwner(name, uid);
   const resources = everApplied(applied);
-  const { pending, problems } = await releaseResources(cluster, resources, owner);
+  const { pending, problems } = await releaseResources(cluster, resources, owner, stays);
   for (const problem of problems) log.warn('object cannot be released yet', { applied: name, problem });
   const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });
   if (pending.length > 0) return false;

@@ -18,17 +18,19 @@ export interface Released {
  * Lets go of objects that a work no longer wants. Deletes only what is proven to be ours alone: the object that was just read
  * carries the owner reference of this very AppliedManifestWork (by uid) and of no other. The uid recorded with it does not
  * count: an agent that died after it made the object anew has not recorded the new one. Anything unsure stays.
+ * @param stays objects that are to outlive the work: they only lose our reference
  */
 export async function releaseResources(
   cluster: KubeApi,
   resources: readonly AppliedResource[],
   owner: OwnerReference,
+  stays: (resource: AppliedResource) => boolean = () => false,
 ): Promise<Released> {
   const pending: AppliedResource[] = [];
   const problems: string[] = [];
   for (const resource of resources) {
     try {
-      if (!(await releaseOne(cluster, resource, owner))) pending.push(resource);
+      if (!(await releaseOne(cluster, resource, { owner, stays: stays(resource) }))) pending.push(resource);
     } catch (error) {
       pending.push(resource);
       problems.push(errorText(error));
@@ -41,7 +43,7 @@ export async function releaseResources(
 async function releaseOne(
   cluster: KubeApi,
   resource: AppliedResource,
-  owner: OwnerReference,
+  { owner, stays }: { readonly owner: OwnerReference; readonly stays: boolean },
 ): Promise<boolean> {
   const kind = kindOfResource(resource);
   const key = { namespace: resource.namespace ?? '', name: resource.name };
@@ -49,7 +51,8 @@ async function releaseOne(
   if (live === undefined) return true;
   const owners = live.metadata.ownerReferences ?? [];
   if (!owners.some((reference) => reference.uid === owner.uid)) return true;
-  if (owners.some((reference) => isAppliedWorkOwner(reference) && reference.uid !== owner.uid)) {
+  const shared = owners.some((reference) => isAppliedWorkOwner(reference) && reference.uid !== owner.uid);
+  if (shared || stays) {
     await leaveToOthers(cluster, kind, live, owner);
     return true;
   }

@@ -31,6 +31,7 @@ export class MortalKubeApi implements KubeApi {
   readonly #inner: KubeApi;
   readonly #life: Life;
   #connected = true;
+  #failures = 0;
   #cut = new AbortController();
 
   constructor(inner: KubeApi, life: Life) {
@@ -43,6 +44,11 @@ export class MortalKubeApi implements KubeApi {
     this.#connected = false;
     this.#cut.abort();
     this.#cut = new AbortController();
+  }
+
+  /** The next calls fail, one by one: overload, a proxy, a lost answer. */
+  failNext(calls: number): void {
+    this.#failures = calls;
   }
 
   connect(): void {
@@ -95,16 +101,25 @@ export class MortalKubeApi implements KubeApi {
     return this.#read(() => this.#inner.resolve(apiVersion, kind));
   }
 
+  #failIfAsked(): void {
+    if (!this.#connected) throw disconnected();
+    if (this.#failures === 0) return;
+    this.#failures -= 1;
+    throw disconnected();
+  }
+
   async #read<T>(call: () => Promise<T>): Promise<T> {
     if (this.#life.dead) return forever();
-    if (!this.#connected) throw disconnected();
+    this.#failIfAsked();
     const answer = await call();
     return this.#life.dead ? forever() : answer;
   }
 
   async #write<T>(call: () => Promise<T>): Promise<T> {
     if (this.#life.dead) return forever();
-    if (!this.#connected) throw disconnected();
+    // The write may have been done although its answer is lost.
+    if (this.#failures > 0 && this.#failures % 2 === 0) await call().catch(() => undefined);
+    this.#failIfAsked();
     this.#life.writesLeft -= 1;
     if (this.#life.writesLeft > 0) return call();
     this.#life.dead = true;

@@ -152,6 +152,7 @@ export const kindOf = (group: string, kind: string, namespaced = true, version =
 
 export const CONFIG_MAP = kindOf('', 'ConfigMap');
 export const DEPLOYMENT = kindOf('apps', 'Deployment');
+export const SERVICE = kindOf('', 'Service');
 export const SERVICE_ACCOUNT = kindOf('', 'ServiceAccount');
 export const NAMESPACE = kindOf('', 'Namespace', false);
 const RBAC = 'rbac.authorization.k8s.io';
@@ -202,3 +203,28 @@ export const workOf = (...manifests: readonly KubeObject[]): ManifestWorkSpec =>
 
 export const ownersOf = (object: KubeObject | undefined): readonly string[] =>
   (object?.metadata.ownerReferences ?? []).map(({ name }) => name.replace(/^[0-9a-f]{64}-/, ''));
+
+/** The same API under another address: another hub, by the hash in the names of AppliedManifestWorks. */
+export function withServer(api: KubeApi, name: string): KubeApi {
+  return intercepted(api, () => undefined, `https://${name}.example.com`);
+}
+
+/** Notes every write by its verb. */
+export function noting(api: KubeApi, writes: string[]): KubeApi {
+  return intercepted(api, (verb) => writes.push(verb), api.server);
+}
+
+function intercepted(api: KubeApi, onWrite: (verb: string) => void, server: string): KubeApi {
+  return {
+    server,
+    get: (...args) => api.get(...args),
+    list: (...args) => api.list(...args),
+    watch: (...args) => api.watch(...args),
+    resolve: (...args) => api.resolve(...args),
+    create: (...args) => (onWrite('create'), api.create(...args)),
+    update: (...args) => (onWrite('update'), api.update(...args)),
+    mergePatch: (...args) => (onWrite('mergePatch'), api.mergePatch(...args)),
+    apply: (...args) => (onWrite('apply'), api.apply(...args)),
+    delete: (...args) => (onWrite('delete'), api.delete(...args)),
+  };
+}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ManifestConfig } from '../../../src/core/model/manifest-work.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ManifestConfig, ManifestWork } from '../../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { Agent } from '../../../src/app/agent/start-agent.ts';
@@ -16,9 +17,12 @@ import {
   ownersOf,
   ROLE,
   ROLE_BINDING,
+  noting,
   ScenarioWorld,
+  SERVICE,
   SERVICE_ACCOUNT,
   until,
+  withServer,
   workOf,
 } from './scenario-world.ts';
 
@@ -196,6 +200,65 @@ describe('applying', () => {
     const after = await world.get(GADGET_V2, 'moving');
     expect([after?.metadata.uid, after?.['spec']]).toEqual([before?.metadata.uid, { a: 2 }]);
   });
+});
+
+describe('a restart is free', () => {
+  it.each([
+    { name: 'update', strategy: undefined },
+    { name: 'apply', strategy: { type: 'ServerSideApply' as const } },
+    { name: 'create', strategy: { type: 'CreateOnly' as const } },
+  ])(
+    '$name: a new agent writes nothing, although the server filled in defaults',
+    async ({ name, strategy }) => {
+      const clusterName = `free-${name}`;
+      await world.hub.create(NAMESPACE, object(NAMESPACE, clusterName));
+      const manifests = [
+        deployment(clusterName, { replicas: 2 }),
+        configMap(clusterName),
+        object(SERVICE, clusterName, { spec: { ports: [{ port: 80 }] } }),
+      ];
+      const manifestConfigs = ['deployments', 'configmaps', 'services'].map((resource) => ({
+        resourceIdentifier: {
+          group: resource === 'deployments' ? 'apps' : '',
+          resource,
+          name: '*',
+          namespace: '*',
+        },
+        ...(strategy === undefined ? {} : { updateStrategy: strategy }),
+      }));
+      await world.hub.create(MANIFEST_WORK, {
+        apiVersion: 'work.open-cluster-management.io/v1',
+        kind: 'ManifestWork',
+        metadata: { name: 'free', namespace: clusterName },
+        spec: { ...workOf(...manifests), manifestConfigs },
+      });
+      const first = await world.agent({
+        clusterName,
+        agentId: clusterName,
+        hub: withServer(world.hub, clusterName),
+      });
+      const synced = async (): Promise<unknown> => {
+        const work = (await world.hub.get(MANIFEST_WORK, {
+          namespace: clusterName,
+          name: 'free',
+        })) as unknown as ManifestWork;
+        return work.status?.conditions?.find(({ type }) => type === 'Available')?.status;
+      };
+      await until(synced, (got) => got === 'True');
+      await first.close();
+      const writes: string[] = [];
+      const second = await world.agent({
+        clusterName,
+        agentId: clusterName,
+        hub: noting(withServer(world.hub, clusterName), writes),
+        cluster: noting(world.cluster, writes),
+      });
+      await sleep(1_500);
+      await second.close();
+      // A server-side apply that changes nothing is how that strategy looks; the server writes nothing then.
+      expect(writes).toEqual(name === 'apply' ? ['apply', 'apply', 'apply'] : []);
+    },
+  );
 });
 
 describe('sharing and orphaning', () => {
