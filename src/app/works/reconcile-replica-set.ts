@@ -65,7 +65,8 @@ export class ReplicaSetReconciler {
     const control = readRolloutControl(replicaSet);
     const goesBack = control.rolledBack || control.aborted;
     const lastGood = goesBack ? await readLastGood(hub, replicaSet) : undefined;
-    const plan = this.#plan(replicaSet, effectiveTemplate(replicaSet, control, lastGood), control);
+    const template = effectiveTemplate(replicaSet, control, lastGood);
+    const plan = this.#plan(lastGood === undefined ? replicaSet : atOnce(replicaSet), template, control);
     if (await this.#giveUp(replicaSet, control, plan)) return DONE;
     const now = formatRfc3339(instantFromEpochMs(clock.now()));
     const failure = await writeWorks(plan.actions, {
@@ -202,6 +203,12 @@ function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
   if (control.aborted && hasLastGood) return 'aborted';
   if (control.rolledBack && hasLastGood) return 'rolled-back';
   return control.paused || control.aborted ? 'paused' : 'none';
+}
+
+/** The way back is not staged: the last good template has been everywhere, and one broken cluster must not stop the others. */
+function atOnce(replicaSet: ManifestWorkReplicaSet): ManifestWorkReplicaSet {
+  const placementRefs = replicaSet.spec.placementRefs.map(({ name }) => ({ name }));
+  return { ...replicaSet, spec: { ...replicaSet.spec, placementRefs } };
 }
 
 /** Keys in one order, so that text comparison does not depend on who wrote them. */

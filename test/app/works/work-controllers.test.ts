@@ -80,6 +80,27 @@ describe('work controllers', () => {
     expect(await fleet.contents()).toEqual({ c1: '3', c2: '3' });
   });
 
+  it('goes back everywhere although one cluster stays broken', async () => {
+    fleet = await new Fleet().start();
+    const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1, maxFailures: 2 } };
+    const annotations = { 'berth.dev/rollback': 'manual' };
+    await fleet.place('all', ['c1', 'c2', 'c3', 'c4']);
+    await fleet.replicaSet('1', { strategy, annotations });
+    await fleet.settle();
+    for (const cluster of ['c1', 'c2', 'c3', 'c4']) await fleet.report([cluster], GOOD);
+    await fleet.replicaSet('2', { strategy, annotations });
+    await fleet.settle();
+    for (const cluster of ['c1', 'c2', 'c3', 'c4']) await fleet.report([cluster], GOOD);
+    // Recorded as good meanwhile: what it goes back to is 2.
+    await fleet.replicaSet('3', { strategy, annotations });
+    await fleet.settle();
+    for (const cluster of ['c1', 'c2']) await fleet.report([cluster], GOOD);
+    await fleet.replicaSet('3', { strategy, annotations: { ...annotations, 'berth.dev/rollout': 'abort' } });
+    await fleet.settle();
+    await fleet.report(['c1'], { Applied: 'False' });
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '2', c3: '2', c4: '2' });
+  });
+
   it('says when an annotation of ours means nothing', async () => {
     fleet = await new Fleet().start();
     await fleet.place('all', ['c1']);
