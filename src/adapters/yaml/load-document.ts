@@ -1,5 +1,6 @@
 import yaml from 'js-yaml';
 import type { YamlBudget } from './budget.ts';
+import { MAX_LENGTH, readPlainBlock } from './block-reader.ts';
 import { expandedSizeOf } from './expanded-size.ts';
 import { KUBECTL_SCHEMA } from './kubectl-schema.ts';
 import { UnrepresentableScalarError } from './scalar.ts';
@@ -34,6 +35,8 @@ export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
       'budget',
       `document of ${text.length} characters, expected at most ${budget.documentBytes}`,
     );
+  const plain = fitsPlainReader(budget) ? readPlainBlock(text) : undefined;
+  if (plain !== undefined) return { ok: true, value: plain.value, aliases: 0 };
   const watch = makeWatch(text, budget);
   try {
     const value: unknown = yaml.load(text, {
@@ -50,6 +53,11 @@ export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
   } catch (error) {
     return failureOf(error, text, watch.state());
   }
+}
+
+/** What the plain reader takes stays below these by its length alone. */
+function fitsPlainReader({ nodes, keysPerMapping, depth }: YamlBudget): boolean {
+  return nodes >= MAX_LENGTH && keysPerMapping >= MAX_LENGTH / 3 && depth >= 100;
 }
 
 function refused(kind: 'budget', message: string, line = 1, column = 1): LoadedDocument {
