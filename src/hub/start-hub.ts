@@ -130,7 +130,8 @@ async function openClusters(
     const directory = clusterDirectory(dataDir, name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const admission = options.admission ?? ocmChecks;
-    const deps = { tokens, serviceAccounts, admission, clock, onFatal };
+    const { authority } = keys;
+    const deps = { tokens, serviceAccounts, authority, admission, clock, onFatal };
     clusters.set(
       name,
       await ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps }),

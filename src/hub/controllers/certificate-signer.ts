@@ -13,6 +13,8 @@ const CSR_STORAGE = 'certificatesigningrequests.certificates.k8s.io';
 const SIGNER = 'kubernetes.io/kube-apiserver-client';
 const USUAL_SECONDS = 365 * 86_400;
 const SHORTEST_SECONDS = 600;
+/** Aggregated servers believe whoever has this name. */
+const FRONT_PROXY = 'front-proxy';
 
 /** Signs approved requests for client certificates. Approving is somebody else's decision. */
 export class CertificateSigner implements HubController {
@@ -56,8 +58,10 @@ export class CertificateSigner implements HubController {
       Buffer.from(textAt(spec, 'request'), 'base64').toString('utf8'),
     );
     if (request === undefined) return this.#failed(csr, 'the request is not a valid PKCS#10 request');
-    const reserved = request.subject.organizations.includes('system:masters');
-    if (reserved) return this.#failed(csr, 'a request for the group system:masters is never signed');
+    const { commonName, organizations } = request.subject;
+    if (organizations.includes('system:masters'))
+      return this.#failed(csr, 'a request for the group system:masters is never signed');
+    if (commonName === FRONT_PROXY) return this.#failed(csr, `a request for ${FRONT_PROXY} is never signed`);
     const asked = spec?.['expirationSeconds'];
     const seconds = Math.max(typeof asked === 'number' ? asked : USUAL_SECONDS, SHORTEST_SECONDS);
     const pem = await this.#authority.signClientRequest(request, this.#cluster.clock.now(), seconds * 1000);

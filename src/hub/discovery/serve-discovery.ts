@@ -4,7 +4,7 @@ import { jsonAnswer } from '../http/answer.ts';
 import { parseAccept } from '../http/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { openApiDocument, openApiIndex } from '../openapi/openapi.ts';
-import type { Scheme } from '../scheme/scheme.ts';
+import type { GroupVersions, Scheme } from '../scheme/scheme.ts';
 import {
   aggregatedDiscovery,
   apiGroup,
@@ -20,6 +20,8 @@ export interface DiscoveryRequest {
   readonly ifNoneMatch: string | undefined;
   /** `host:port` for clients that ask for the server's address. */
   readonly serverAddress: string;
+  /** Groups that other servers serve; their resources are asked of them. */
+  readonly aggregated: readonly GroupVersions[];
   /** The prefix of a member cluster, '' on the hub. */
   readonly pathPrefix: string;
 }
@@ -44,10 +46,12 @@ export class Discovery {
   serve(request: DiscoveryRequest): Answer | undefined {
     const path = request.path.replace(/\/$/, '');
     if (path.startsWith('/openapi/v3')) return this.#openApi(path, request);
-    const aggregated = aggregatedVersion(path, request.accept);
-    const key = `${path} ${aggregated ?? ''}`;
+    // With other servers beside it the hub cannot tell all resources at once: clients then ask group by group.
+    const others = request.aggregated;
+    const aggregated = others.length > 0 ? undefined : aggregatedVersion(path, request.accept);
+    const key = `${path} ${aggregated ?? ''} ${others.length > 0 ? JSON.stringify(others) : ''}`;
     const document = this.#document(key, () => {
-      const body = this.#body(path, aggregated, request.serverAddress);
+      const body = this.#body(path, aggregated, request);
       const contentType =
         aggregated === undefined
           ? 'application/json'
@@ -60,13 +64,15 @@ export class Discovery {
   #body(
     path: string,
     aggregated: 'v2' | 'v2beta1' | undefined,
-    serverAddress: string,
+    request: DiscoveryRequest,
   ): JsonObject | undefined {
-    const groups = this.#scheme.groups();
+    const groups = [...this.#scheme.groups(), ...request.aggregated];
     const named = groups.filter(({ group }) => group !== '');
     const core = groups.filter(({ group }) => group === '');
     if (path === '/api')
-      return aggregated === undefined ? coreVersions(serverAddress) : aggregatedDiscovery(core, aggregated);
+      return aggregated === undefined
+        ? coreVersions(request.serverAddress)
+        : aggregatedDiscovery(core, aggregated);
     if (path === '/apis')
       return aggregated === undefined ? apiGroupList(named) : aggregatedDiscovery(named, aggregated);
     const [, root, ...parts] = path.split('/');

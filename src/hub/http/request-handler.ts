@@ -76,7 +76,7 @@ export class RequestHandler {
     let answer: Answer;
     try {
       if (this.#inFlight > IN_FLIGHT_LIMIT) throw tooManyRequests(1);
-      answer = await this.#answer(request, record);
+      answer = await this.#answer(request, response, record);
     } catch (error) {
       answer = statusAnswer(this.#refusal(error, request));
     }
@@ -99,6 +99,7 @@ export class RequestHandler {
 
   async #answer(
     request: HubRequest,
+    response: HubResponse,
     record: { info?: RequestInfo; user?: UserInfo; cluster?: string },
   ): Promise<Answer> {
     const located = this.#locate(request);
@@ -113,6 +114,8 @@ export class RequestHandler {
     const user = impersonate(request, caller, cluster.authorizer);
     record.user = user;
     requireAccess(cluster.authorizer, user, info, query);
+    const forwarded = await cluster.aggregator.forward({ request, response }, path, user);
+    if (forwarded !== undefined) return forwarded;
     const context: RequestContext = {
       cluster,
       user,
@@ -184,6 +187,7 @@ export class RequestHandler {
       accept: headerOf(request, 'accept'),
       ifNoneMatch: headerOf(request, 'if-none-match'),
       serverAddress: this.#options.serverAddress(),
+      aggregated: cluster.aggregator.groups(),
       pathPrefix,
     });
     if (found !== undefined) return found;

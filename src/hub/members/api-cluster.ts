@@ -1,8 +1,10 @@
 import type { Clock, Logger } from '../../core/ports.ts';
+import { Aggregator } from '../aggregation/aggregator.ts';
 import { approvalCheck } from '../auth/approval-check.ts';
 import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
 import { escalationCheck } from '../auth/escalation.ts';
+import type { CertificateAuthority } from '../auth/certificate-authority.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { TokenFile } from '../auth/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
@@ -20,6 +22,8 @@ export interface ApiClusterOptions {
   /** '' for the hub itself. */
   readonly name: string;
   readonly directory: string;
+  /** Signs the certificate that vouches for users towards aggregated servers. */
+  readonly authority: CertificateAuthority;
   readonly tokens: TokenFile;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
@@ -38,6 +42,7 @@ export class ApiCluster implements Cluster {
   readonly snapshots: ListSnapshots;
   readonly discovery: Discovery;
   readonly credentials: Credentials;
+  readonly aggregator: Aggregator;
   readonly clock: Clock;
   readonly log: Logger;
   readonly #customResources: CustomResources;
@@ -53,6 +58,7 @@ export class ApiCluster implements Cluster {
     this.discovery = new Discovery(this.scheme);
     this.authorizer = new Authorizer(store);
     this.admission = [escalationCheck(this.authorizer), approvalCheck, ...options.admission];
+    this.aggregator = new Aggregator(this, options.authority);
     const { tokens, serviceAccounts } = options;
     this.credentials = { tokens, serviceAccounts, store, nowMs: () => clock.now() };
     this.#customResources = new CustomResources(this.scheme, { clock, log });

@@ -133,7 +133,7 @@ function bootstrapObjects(caPem: string): readonly BootstrapObject[] {
       data: {
         'client-ca-file': caPem,
         'requestheader-client-ca-file': caPem,
-        'requestheader-allowed-names': '[]',
+        'requestheader-allowed-names': '["front-proxy"]',
         'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
         'requestheader-group-headers': '["X-Remote-Group"]',
         'requestheader-username-headers': '["X-Remote-User"]',

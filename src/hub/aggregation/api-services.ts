@@ -1,0 +1,77 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+
+const STORAGE = 'apiservices.apiregistration.k8s.io';
+
+/** A server beside the hub that serves one group and version. */
+export interface AggregatedApi {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  readonly host: string;
+  readonly port: number;
+  /** Name in the server's certificate: `NAME.NAMESPACE.svc`, as extension servers have it. */
+  readonly serverName: string;
+  readonly caPem: string | undefined;
+  readonly insecure: boolean;
+}
+
+/** The API that an APIService hands to another server; undefined when there is none for the group and version. */
+export function findAggregatedApi(
+  store: ObjectStore,
+  group: string,
+  version: string,
+): AggregatedApi | undefined {
+  return aggregatedApis(store).find((api) => api.group === group && api.version === version);
+}
+
+/** Every APIService with a service that resolves to an address. */
+export function aggregatedApis(store: ObjectStore): readonly AggregatedApi[] {
+  if (store.count(STORAGE) === 0) return [];
+  return store.list(STORAGE).flatMap(({ name, object }) => {
+    const spec = objectAt(object, 'spec');
+    const service = objectAt(spec, 'service');
+    if (spec === undefined || service === undefined) return [];
+    const [namespace, serviceName] = [textAt(service, 'namespace'), textAt(service, 'name')];
+    const port = typeof service['port'] === 'number' ? service['port'] : 443;
+    const address = resolveService(store, { namespace, name: serviceName, port });
+    if (address === undefined) return [];
+    const bundle = textAt(spec, 'caBundle');
+    return [
+      {
+        name,
+        group: textAt(spec, 'group'),
+        version: textAt(spec, 'version'),
+        ...address,
+        serverName: `${serviceName}.${namespace}.svc`,
+        caPem: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString('utf8'),
+        insecure: spec['insecureSkipTLSVerify'] === true,
+      },
+    ];
+  });
+}
+
+/**
+ * Nothing routes cluster addresses here: a Service leads somewhere when it is of type ExternalName, or when its Endpoints
+ * name an address.
+ */
+function resolveService(
+  store: ObjectStore,
+  service: { readonly namespace: string; readonly name: string; readonly port: number },
+): { host: string; port: number } | undefined {
+  const { namespace, name, port } = service;
+  const spec = objectAt(store.get({ storage: 'services', namespace, name })?.object, 'spec');
+  if (textAt(spec, 'type') === 'ExternalName') return { host: textAt(spec, 'externalName'), port };
+  const endpoints = store.get({ storage: 'endpoints', namespace, name })?.object;
+  for (const subset of listAt(endpoints, 'subsets').filter(isObject)) {
+    const host = textAt(firstObject(subset, 'addresses'), 'ip');
+    const own = firstObject(subset, 'ports')?.['port'];
+    if (host !== '') return { host, port: typeof own === 'number' ? own : port };
+  }
+  return undefined;
+}
+
+function firstObject(object: JsonObject, field: string): JsonObject | undefined {
+  return listAt(object, field).find(isObject);
+}

@@ -1,0 +1,76 @@
+import { request as httpsRequest } from 'node:https';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { PemPair } from '../auth/certificate-authority.ts';
+import type { ForwardAnswer } from '../http/answer.ts';
+import type { HubRequest, HubResponse } from '../http/transport.ts';
+import { unavailable } from '../status/status-errors.ts';
+import type { UserInfo } from '../write/write-request.ts';
+import type { AggregatedApi } from './api-services.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Of one connection, or of the credentials that end here. */
+const NOT_FORWARDED =
+  /^(:.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|authorization|impersonate-.*|x-remote-.*)$/;
+
+/**
+ * Hands a request to the server of an aggregated API, body and answer streamed. The user goes along in X-Remote headers,
+ * vouched for by the front-proxy certificate; the caller's own credentials stay here.
+ * @throws StatusError 503 when the server cannot be reached
+ */
+export async function forwardRequest(
+  exchange: { readonly request: HubRequest; readonly response: HubResponse },
+  api: AggregatedApi,
+  caller: { readonly user: UserInfo; readonly identity: PemPair; readonly path: string },
+): Promise<ForwardAnswer> {
+  const { request, response } = exchange;
+  const sent = httpsRequest({
+    host: api.host,
+    port: api.port,
+    servername: api.serverName,
+    method: request.method,
+    path: caller.path,
+    headers: forwardedHeaders(request, caller.user),
+    cert: caller.identity.certPem,
+    key: caller.identity.keyPem,
+    ...(api.caPem !== undefined && { ca: api.caPem }),
+    rejectUnauthorized: !api.insecure,
+  });
+  response.once('close', () => sent.destroy());
+  request.pipe(sent);
+  const answer = await answerOf(sent).catch((error: unknown) => {
+    throw unavailable(`the server of ${api.name} cannot be reached: ${String(error)}`);
+  });
+  response.statusCode = answer.statusCode ?? 502;
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined && !NOT_FORWARDED.test(name)) response.setHeader(name, value);
+  response.writeHead(response.statusCode);
+  answer.on('error', () => response.destroy());
+  answer.pipe(response as NodeJS.WritableStream);
+  return { kind: 'forwarded', code: response.statusCode };
+}
+
+function answerOf(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => sent.destroy(new Error('connecting took too long')), CONNECT_TIMEOUT_MS);
+    sent.once('socket', (socket) => socket.once('secureConnect', () => clearTimeout(timer)));
+    sent.once('response', (answer) => {
+      clearTimeout(timer);
+      resolve(answer);
+    });
+    sent.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+  });
+}
+
+function forwardedHeaders(request: HubRequest, user: UserInfo): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined && !NOT_FORWARDED.test(name)) headers[name] = value;
+  headers['x-remote-user'] = user.name;
+  headers['x-remote-group'] = [...user.groups];
+  for (const [key, values] of Object.entries(user.extra ?? {}))
+    headers[`x-remote-extra-${encodeURIComponent(key).toLowerCase()}`] = [...values];
+  return headers;
+}

@@ -1,0 +1,153 @@
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CertificateAuthority, createAuthority } from '../../../src/hub/auth/certificate-authority.ts';
+import type { TestHub } from '../hub-harness.ts';
+import { startTestHub } from '../hub-harness.ts';
+
+let hub: TestHub;
+let server: Server;
+const SERVICE = { namespace: 'default', name: 'extension' };
+
+/** An extension server: lists one resource and echoes everything else, if the front proxy vouches for the user. */
+beforeAll(async () => {
+  hub = await startTestHub();
+  const pair = await createAuthority('extension-ca', Date.now());
+  const authority = await CertificateAuthority.load(pair);
+  const serving = await authority.issueServing(['extension.default.svc'], Date.now(), 86_400_000);
+  const tls = {
+    cert: serving.certPem,
+    key: serving.keyPem,
+    ca: hub.hub.caPem,
+    requestCert: true,
+    rejectUnauthorized: false,
+  };
+  server = createServer(tls, (request, response) => {
+    const socket = request.socket as TLSSocket;
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json');
+      if (request.url === '/apis/ext.example.com/v1') {
+        const resources = [
+          { name: 'echoes', singularName: 'echo', namespaced: true, kind: 'Echo', verbs: ['get'] },
+        ];
+        response.end(
+          JSON.stringify({
+            kind: 'APIResourceList',
+            apiVersion: 'v1',
+            groupVersion: 'ext.example.com/v1',
+            resources,
+          }),
+        );
+        return;
+      }
+      const proxy = socket.authorized ? [socket.getPeerCertificate().subject.CN].flat()[0] : 'nobody';
+      response.statusCode = 202;
+      response.end(
+        JSON.stringify({
+          method: request.method,
+          url: request.url,
+          headers: request.headers,
+          proxy,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await hub.call('POST', '/api/v1/namespaces/default/services', {
+    body: {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: SERVICE.name },
+      spec: { type: 'ExternalName', externalName: '127.0.0.1' },
+    },
+  });
+  const service = { ...SERVICE, port };
+  const caBundle = Buffer.from(pair.certPem).toString('base64');
+  for (const [group, version] of [
+    ['ext.example.com', 'v1'],
+    ['apps', 'v1'],
+  ])
+    await hub.call('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+      body: {
+        apiVersion: 'apiregistration.k8s.io/v1',
+        kind: 'APIService',
+        metadata: { name: `${String(version)}.${String(group)}` },
+        spec: { group, version, service, caBundle, groupPriorityMinimum: 100, versionPriority: 10 },
+      },
+    });
+});
+afterAll(async () => {
+  await hub.stop();
+  server.close();
+});
+
+describe('an aggregated API', () => {
+  it('gets requests with the user, and without the credentials', async () => {
+    const headers = {
+      'impersonate-user': 'alice',
+      'impersonate-group': 'system:masters',
+      'x-remote-user': 'mallory',
+    };
+    const reply = await hub.call('PUT', '/apis/ext.example.com/v1/namespaces/x/echoes/y?z=1', {
+      body: { a: 'b' },
+      headers,
+    });
+    expect(reply.status).toBe(202);
+    expect(reply.body).toMatchObject({
+      method: 'PUT',
+      url: '/apis/ext.example.com/v1/namespaces/x/echoes/y?z=1',
+      proxy: 'front-proxy',
+      body: '{"a":"b"}',
+    });
+    expect(reply.body.headers).toMatchObject({
+      'x-remote-user': 'alice',
+      'x-remote-group': 'system:masters, system:authenticated',
+    });
+    expect(reply.body.headers).not.toHaveProperty('authorization');
+    expect(reply.body.headers).not.toHaveProperty('impersonate-user');
+  });
+
+  it('is for those whom RBAC allows', async () => {
+    const reply = await hub.call('GET', '/apis/ext.example.com/v1/namespaces/x/echoes', {
+      headers: { 'impersonate-user': 'nobody' },
+    });
+    expect(reply.status).toBe(403);
+  });
+
+  it('is discovered group by group', async () => {
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
+    const groups = await hub.call('GET', '/apis', { accept });
+    expect(groups.headers['content-type']).toBe('application/json');
+    expect(groups.body.groups.map((group: { name: string }) => group.name)).toEqual(
+      expect.arrayContaining(['apps', 'ext.example.com']),
+    );
+    expect((await hub.call('GET', '/apis/ext.example.com')).body).toMatchObject({
+      kind: 'APIGroup',
+      preferredVersion: { version: 'v1' },
+    });
+    expect((await hub.call('GET', '/apis/ext.example.com/v1')).body.resources[0].name).toBe('echoes');
+  });
+
+  it('takes nothing away from the hub', async () => {
+    expect((await hub.call('GET', '/apis/apps/v1/deployments')).body.kind).toBe('DeploymentList');
+  });
+
+  it('that cannot be reached, or whose certificate is wrong, answers 503', async () => {
+    const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.ext.example.com';
+    const type = 'application/merge-patch+json';
+    await hub.call('PATCH', path, {
+      type,
+      body: { spec: { caBundle: Buffer.from(hub.hub.caPem).toString('base64') } },
+    });
+    const untrusted = await hub.call('GET', '/apis/ext.example.com/v1/namespaces/x/echoes');
+    expect(untrusted).toMatchObject({ status: 503, body: { kind: 'Status', reason: 'ServiceUnavailable' } });
+    await hub.call('PATCH', path, { type, body: { spec: { service: { port: 1 } } } });
+    expect((await hub.call('GET', '/apis/ext.example.com/v1/namespaces/x/echoes')).status).toBe(503);
+  });
+});
