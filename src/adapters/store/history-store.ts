@@ -9,6 +9,11 @@ import { writeFileAtomic } from './atomic-file.ts';
 import { historyFiles, HistoryReader } from './history-reader.ts';
 import { WORLD_LISTS, type WorldDigest } from './world-digest.ts';
 
+interface Entry {
+  readonly record: DecisionRecord;
+  readonly world: WorldDigest;
+}
+
 export interface HistoryOptions {
   readonly dir: string;
   /** The newest records stay; older ones and what only they need are dropped. */
@@ -24,7 +29,8 @@ export class HistoryStore {
   readonly #options: HistoryOptions;
   readonly #reader: HistoryReader;
   readonly #known = new Set<string>();
-  #queue: Promise<void> = Promise.resolve();
+  readonly #waiting: Entry[] = [];
+  #writing: Promise<void> | undefined;
   #records: number | undefined;
 
   constructor(options: HistoryOptions) {
@@ -35,25 +41,40 @@ export class HistoryStore {
   }
 
   append(record: DecisionRecord, world: WorldDigest): void {
-    this.#queue = this.#queue
-      .then(() => this.#write(record, world))
-      .catch((error: unknown) =>
-        this.#options.log.error('history not written', { record: record.hash, error }),
-      );
+    this.#waiting.push({ record, world });
+    this.#writing ??= this.#drain();
   }
 
   /** Resolves when everything appended so far is on disk (or was reported as lost). */
-  flush(): Promise<void> {
-    return this.#queue;
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
   }
 
-  async #write(record: DecisionRecord, world: WorldDigest): Promise<void> {
+  /** What arrives while one write is under way goes into the next. */
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0);
+      try {
+        await this.#write(batch);
+      } catch (error) {
+        const records = batch.map(({ record }) => record.hash);
+        this.#options.log.error('history not written', { records, error });
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #write(batch: readonly Entry[]): Promise<void> {
     const { dir, maxRecords } = this.#options;
     this.#records ??= (await this.#reader.list()).length;
-    if (!this.#known.has(historyFiles.world(dir, world.hash))) await this.#writeWorld(world);
-    // The record last: what it names is there.
-    await appendFile(historyFiles.records(dir), `${JSON.stringify(record)}\n`);
-    this.#records += 1;
+    for (const { world } of batch)
+      if (!this.#known.has(historyFiles.world(dir, world.hash))) await this.#writeWorld(world);
+    // The records last: what they name is there.
+    await appendFile(
+      historyFiles.records(dir),
+      batch.map(({ record }) => `${JSON.stringify(record)}\n`).join(''),
+    );
+    this.#records += batch.length;
     if (this.#records > maxRecords * 1.25) await this.#compact();
   }
 

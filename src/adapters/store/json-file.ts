@@ -78,4 +78,4 @@ export class JsonFileMap<T> {
   }
 }
 
-const WRITE_DELAY_MS = 100;
+const WRITE_DELAY_MS = 250;

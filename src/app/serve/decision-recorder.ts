@@ -49,7 +49,8 @@ export class DecisionRecorder {
       inventoryRevision: inventoryRevision(),
       inputs: inputs.hash,
       decided: decidedText(entry.result),
-      published: entry.groups,
+      clusters: entry.groups.reduce((sum, group) => sum + group.decisions.length, 0),
+      published: isAsDecided(entry) ? null : entry.groups,
       added: entry.added,
       removed: entry.removed,
       released: releaseOf(entry, now),
@@ -57,6 +58,15 @@ export class DecisionRecorder {
     append(record, inputs);
     return record.hash;
   }
+}
+
+function isAsDecided({ groups, result }: PublishedDecision): boolean {
+  const published = new Set(
+    groups.flatMap((group) => group.decisions.map((decision) => decision.clusterName)),
+  );
+  return (
+    published.size === result.selected.length && result.selected.every((cluster) => published.has(cluster))
+  );
 }
 
 /** A release by hand names who; one that came with a commit was made by its author. */

@@ -1,5 +1,4 @@
 import type { ScheduleResult } from '../placement/schedule-result.ts';
-import { canonicalJson } from '../work/json-equal.ts';
 import type { DesiredGroup } from './decision-page.ts';
 import type { Digest } from './plan-token.ts';
 
@@ -17,24 +16,36 @@ export interface DecisionRecord {
   readonly inventoryRevision: number;
   /** Hash of the inputs; they are kept under it. */
   readonly inputs: string;
-  /** Canonical JSON of what the engine decided: what a replay must give, byte for byte. */
+  /** JSON of what the engine decided: what a replay must give, byte for byte. */
   readonly decided: string;
-  /** What was written, which differs from `decided` while a move is under way. */
-  readonly published: readonly DesiredGroup[];
+  /** How many clusters were published. */
+  readonly clusters: number;
+  /** What was published, where that is not what was decided (a move is under way); else null. */
+  readonly published: readonly DesiredGroup[] | null;
   readonly added: readonly string[];
   readonly removed: readonly string[];
   /** Plan token of a release that let this through, and who released. */
   readonly released: { readonly token: string; readonly by: string } | null;
 }
 
+/** Fields are hashed in the order in which they stand in the record. */
 export function sealRecord(digest: Digest, record: Omit<DecisionRecord, 'hash'>): DecisionRecord {
-  return { hash: digest(canonicalJson(record)).slice(0, 16), ...record };
+  return { hash: digest(JSON.stringify(record)).slice(0, 16), ...record };
 }
 
-/** The part of a result that a replay compares: the decision, not the object it was made for. */
+/** The part of a result that a replay compares: the decision, not the object it was made for. Keys have a fixed order. */
 export function decidedText(result: ScheduleResult): string {
-  const { outcome, status, selected, selectedScores, unscheduled, groups, conditions, requeueAtMs } = result;
-  return canonicalJson({
+  const { outcome, selected, selectedScores, unscheduled, requeueAtMs } = result;
+  const { code, plugin, message } = result.status;
+  const groups = result.groups.map(({ index, name, clusters }) => ({ index, name, clusters }));
+  const conditions = result.conditions.map((condition) => [
+    condition.type,
+    condition.status,
+    condition.reason,
+    condition.message,
+  ]);
+  const status = { code, plugin, message };
+  return JSON.stringify({
     outcome,
     status,
     selected,

@@ -220,6 +220,22 @@ describe('serveFleet on the embedded hub', () => {
     expect((await hub.api.list(PLACEMENT_DECISION)).items.length).toBeGreaterThan(0);
   });
 
+  it('a placement that cannot be published stops no other and is not tried in a loop', async () => {
+    const poison = placement('p'.repeat(70), { numberOfClusters: 1 });
+    git.commit({
+      ...baseFiles,
+      'a.yaml': yaml(poison),
+      'web.yaml': yaml(placement('web', { numberOfClusters: 2 })),
+    });
+    await serve();
+    await published('web');
+    const failed = () => events.filter((event) => event.kind === 'error' && event.where.includes('ppp'));
+    await until(() => (failed().length > 0 ? true : undefined));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(failed().length).toBeLessThanOrEqual(2);
+    expect(await decisions('web')).toHaveLength(2);
+  });
+
   it('answers the plugin endpoint, health and status', async () => {
     git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) });
     const tokenFile = join(dataDir, 'tokens');

@@ -51,12 +51,11 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
 }
 
 function row(record: DecisionRecord): readonly string[] {
-  const clusters = record.published.reduce((sum, group) => sum + group.decisions.length, 0);
   return [
     record.hash,
     record.publishedAt,
     record.placement,
-    String(clusters),
+    String(record.clusters),
     String(record.added.length),
     String(record.removed.length),
     record.commit?.id.slice(0, 8) ?? '-',

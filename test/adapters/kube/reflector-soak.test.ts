@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { Reflector } from '../../../src/adapters/kube/reflector.ts';
+import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { BreakingProxy, type ProxyMood } from '../../fakes/breaking-proxy.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const stops: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+const cluster = (name: string, step: number): KubeObject => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1',
+  kind: 'ManagedCluster',
+  metadata: { name, labels: { step: String(step) } },
+  spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+it('a reflector behind a proxy that cuts, stalls and refuses ends with what the hub has, and told every change', async () => {
+  const hub = await startEmbeddedHub();
+  stops.push(hub.close);
+  const proxy = new BreakingProxy(hub.hub.port, Math.random);
+  const port = await proxy.listen();
+  stops.push(() => proxy.close());
+  const text = readFileSync(hub.kubeconfig, 'utf8').replace(`:${hub.hub.port}`, `:${port}`);
+  const api = new HttpKubeApi({
+    config: loadKubeConfig({ text }),
+    clock: systemClock,
+    requestTimeoutMs: 500,
+    pageSize: 7,
+  });
+  const reflector = new Reflector({
+    api,
+    kind: MANAGED_CLUSTER,
+    clock: systemClock,
+    random: Math.random,
+    log: new SilentLogger(),
+    backoff: { initialMs: 5, maxMs: 50 },
+    silenceLimitMs: 400,
+  });
+  /** What a listener believes from changes alone. */
+  const believed = new Map<string, string | undefined>();
+  reflector.store.onChange(({ key, after }) => {
+    if (after === undefined) believed.delete(key);
+    else believed.set(key, after.metadata.resourceVersion);
+  });
+  const stop = new AbortController();
+  const running = reflector.run(stop.signal);
+  stops.push(async () => {
+    stop.abort();
+    api.close();
+    await running;
+  });
+
+  const moods: ProxyMood[] = ['pass', 'cut', 'pass', 'silent', 'refuse', 'cut', 'silent', 'pass'];
+  for (let step = 0; step < 160; step++) {
+    if (step % 10 === 0) proxy.set(moods[(step / 10) % moods.length]!);
+    const name = `c${Math.floor(Math.random() * 30)}`;
+    if (Math.random() < 0.3) await hub.api.delete(MANAGED_CLUSTER, { namespace: '', name });
+    else await hub.api.apply(MANAGED_CLUSTER, cluster(name, step), { fieldManager: 'soak' });
+    await pause(12);
+  }
+  proxy.set('pass');
+  const { items } = await hub.api.list(MANAGED_CLUSTER);
+  const truth = Object.fromEntries(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+  const sorted = (versions: Record<string, string | undefined>) => Object.entries(versions).sort();
+  await expect.poll(() => sorted(Object.fromEntries(believed)), { timeout: 10_000 }).toEqual(sorted(truth));
+  expect(proxy.connections).toBeGreaterThan(5);
+  expect(reflector.stalenessMs()).toBeLessThan(1_000);
+});

@@ -1,0 +1,140 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
+import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
+import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
+import { digestWorld } from '../../../src/adapters/store/world-digest.ts';
+import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import type { World } from '../../../src/core/snapshot/world.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const worldOf = (version: number): World => ({
+  now: '2026-01-01T00:00:00Z',
+  placements: [],
+  clusters: Array.from({ length: 40 }, (_, i) => ({
+    apiVersion: 'cluster.open-cluster-management.io/v1',
+    kind: 'ManagedCluster' as const,
+    metadata: {
+      name: `c${String(i).padStart(2, '0')}`,
+      labels: { version: i === 7 ? String(version) : '0' },
+    },
+  })),
+  clusterSets: [],
+  bindings: [],
+  decisions: [],
+  scores: [],
+});
+const recordOf = (hash: string, inputs: string): DecisionRecord => ({
+  hash,
+  placement: 'a/web',
+  publishedAt: '2026-01-01T00:00:00Z',
+  engineVersion: 'x',
+  commit: null,
+  inventoryRevision: 1,
+  inputs,
+  decided: '{}',
+  clusters: 0,
+  published: null,
+  added: [],
+  removed: [],
+  released: null,
+});
+
+describe('history on disk', () => {
+  let dir: string;
+  let log: SilentLogger;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'berth-history-'));
+    log = new SilentLogger();
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('gives back the very world, and keeps unchanged pieces once', async () => {
+    const store = new HistoryStore({ dir, maxRecords: 100, log });
+    const worlds = [0, 1, 2].map(worldOf);
+    worlds.forEach((world, i) =>
+      store.append(recordOf(`r${i}`, digestWorld(world).hash), digestWorld(world)),
+    );
+    await store.flush();
+    const reader = new HistoryReader(dir);
+    const records = await reader.list();
+    expect(records.map(({ hash }) => hash)).toEqual(['r0', 'r1', 'r2']);
+    for (const [i, { inputs }] of records.entries())
+      expect(await reader.readWorld(inputs)).toEqual(worlds[i]);
+    // 6 lists in at most 16 pieces; empty ones are all the same, each change adds one.
+    expect(readdirSync(join(dir, 'pieces')).length).toBeLessThanOrEqual(16 + 1 + 2);
+  });
+
+  it('is bounded: old records go with what only they needed', async () => {
+    const store = new HistoryStore({ dir, maxRecords: 8, log });
+    for (let i = 0; i < 30; i++) {
+      const digest = digestWorld(worldOf(i));
+      store.append(recordOf(`r${i}`, digest.hash), digest);
+      await store.flush();
+    }
+    const reader = new HistoryReader(dir);
+    const records = await reader.list();
+    expect(records.length).toBeLessThanOrEqual(10);
+    expect(records.at(-1)?.hash).toBe('r29');
+    for (const { inputs } of records) await reader.readWorld(inputs);
+    expect(readdirSync(join(dir, 'worlds')).length).toBeLessThanOrEqual(10);
+    expect(readdirSync(join(dir, 'pieces')).length).toBeLessThan(40);
+  });
+
+  it('a line cut by a crash is left out; a lost piece is named', async () => {
+    const store = new HistoryStore({ dir, maxRecords: 8, log });
+    const digest = digestWorld(worldOf(1));
+    store.append(recordOf('r1', digest.hash), digest);
+    await store.flush();
+    appendFileSync(join(dir, 'records.jsonl'), '{"hash":"r2","plac');
+    const reader = new HistoryReader(dir);
+    expect((await reader.list()).map(({ hash }) => hash)).toEqual(['r1']);
+    rmSync(join(dir, 'pieces'), { recursive: true });
+    await expect(reader.readWorld(digest.hash)).rejects.toMatchObject({ code: 'history.inputs' });
+  });
+
+  it('a disk that takes nothing costs history, not the controller', async () => {
+    const store = new HistoryStore({ dir, maxRecords: 8, log });
+    rmSync(dir, { recursive: true });
+    writeFileSync(dir, 'in the way');
+    const digest = digestWorld(worldOf(1));
+    store.append(recordOf('r1', digest.hash), digest);
+    await store.flush();
+    expect(log.entries).toMatchObject([{ level: 'error', message: 'history not written' }]);
+  });
+});
+
+describe('JsonFileMap', () => {
+  let dir: string;
+  beforeEach(() => (dir = mkdtempSync(join(tmpdir(), 'berth-state-'))));
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('keeps values over a restart, `__proto__` among them', async () => {
+    const clock = new FakeClock();
+    const file = join(dir, 'state.json');
+    const map = new JsonFileMap<number>(file, clock, new SilentLogger());
+    map.set('__proto__', 1);
+    map.set('a', 2);
+    map.delete('a');
+    await map.close();
+    const again = new JsonFileMap<number>(file, clock, new SilentLogger());
+    expect([again.get('__proto__'), again.get('a'), again.get('constructor')]).toEqual([
+      1,
+      undefined,
+      undefined,
+    ]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('puts a damaged file aside', () => {
+    const file = join(dir, 'state.json');
+    writeFileSync(file, '[["a",');
+    const log = new SilentLogger();
+    expect(new JsonFileMap<number>(file, new FakeClock(), log).get('a')).toBeUndefined();
+    expect(readdirSync(dir)).toEqual(['state.json.damaged']);
+    expect(log.entries).toHaveLength(1);
+  });
+});
