@@ -10,7 +10,8 @@ import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
-import { planReplicaSet, type ReplicaSetPlan } from '../../core/work/replica-set/plan-replica-set.ts';
+import { planReplicaSet } from '../../core/work/replica-set/plan-replica-set.ts';
+import type { ReplicaSetPlan } from '../../core/work/replica-set/replica-set-plan.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
 import { replicaSetStatus, type RolloutHold } from '../../core/work/replica-set/replica-set-status.ts';
 import {

@@ -5,7 +5,7 @@ import { REPLICA_SET_LABEL } from '../../core/model/manifest-work-replica-set.ts
 import type { ManifestWork } from '../../core/model/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import type { WorkAction } from '../../core/work/replica-set/plan-replica-set.ts';
+import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import { sameWorkSpec } from '../../core/work/replica-set/same-work-spec.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from '../../core/work/replica-set/work-rollout-status.ts';
 

@@ -32,15 +32,25 @@ describe('planReplicaSet', () => {
     expect(world.step()).toEqual([]);
   });
 
-  it('moves to the works of another placement, without a gap', () => {
-    const world = new ReplicaSetWorld().place('a', ['c1']);
+  it('moves to the works of another placement: the old one goes when the new one has been applied there', () => {
+    const world = new ReplicaSetWorld().place('a', ['c1', 'c3']);
     world.step();
     world.refs = [];
     expect(world.place('b', ['c1', 'c2']).step().sort()).toEqual([
       'create c1 b',
       'create c2 b',
-      'delete c1 a',
+      'delete c3 a',
     ]);
+    expect(world.step()).toEqual([]);
+    expect(world.report(['c1', 'c2'], APPLIED).step()).toEqual(['delete c1 a']);
+  });
+
+  it('keeps the works of a placement that is not referenced any more while the new reference leads nowhere', () => {
+    const world = new ReplicaSetWorld().place('a', ['c1']);
+    world.step();
+    world.refs = [{ name: 'tpyo' }];
+    expect(world.step()).toEqual([]);
+    expect(world.status()['PlacementVerified']).toBe('False PlacementDecisionNotFound');
   });
 
   it.each([

@@ -6,12 +6,12 @@ import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/man
 import type { Condition } from '../../../src/core/model/object-meta.ts';
 import type { PlacementDecision } from '../../../src/core/model/placement-decision.ts';
 import type { Placement } from '../../../src/core/model/placement.ts';
-import {
-  planReplicaSet,
-  type ReplicaSetInput,
-  type ReplicaSetPlan,
-  type WorkAction,
-} from '../../../src/core/work/replica-set/plan-replica-set.ts';
+import { planReplicaSet } from '../../../src/core/work/replica-set/plan-replica-set.ts';
+import type {
+  ReplicaSetInput,
+  ReplicaSetPlan,
+  WorkAction,
+} from '../../../src/core/work/replica-set/replica-set-plan.ts';
 import { replicaSetStatus } from '../../../src/core/work/replica-set/replica-set-status.ts';
 
 export const NOW = '2026-03-01T12:00:00Z';

@@ -6,7 +6,7 @@ import type {
 import type { ManifestWork } from '../../model/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import { findCondition, setCondition } from '../condition-list.ts';
-import type { PlacementOutcome, ReplicaSetPlan } from './plan-replica-set.ts';
+import type { PlacementOutcome, ReplicaSetPlan } from './replica-set-plan.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
 import { controlProblems } from './rollout-control.ts';
 

@@ -1,0 +1,194 @@
+import type { PlacementReference } from '../../model/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../model/manifest-work.ts';
+import type { Placement } from '../../model/placement.ts';
+import { planRollout } from '../../rollout/plan-rollout.ts';
+import { decisionGroups } from '../../rollout/rollout-groups.ts';
+import type { ClusterRolloutStatus, RolloutGroup } from '../../rollout/rollout-plan.ts';
+import { combineProgress } from './combine-progress.ts';
+import { childLabels, type ClusterWorks, holdsSpecs, renderChild } from './replica-set-child.ts';
+import type { PlacementOutcome, ReplicaSetInput, WorkAction } from './replica-set-plan.ts';
+import type { WorkProgress } from './work-rollout-status.ts';
+
+export interface PlacementPlan {
+  readonly actions: readonly WorkAction[];
+  /** Works on clusters that the placement does not select; empty while that is not known for sure. */
+  readonly leaving: readonly ClusterWorks[];
+  readonly outcome: PlacementOutcome;
+  readonly recheckAfterMs?: number | undefined;
+}
+
+/** What one placement reference asks for: works to write, works that have to go, and what to say about it. */
+export function planPlacement(
+  input: ReplicaSetInput,
+  ref: PlacementReference,
+  existing: readonly ClusterWorks[],
+): PlacementPlan {
+  const nothing: PlacementOutcome = {
+    name: ref.name,
+    state: 'planned',
+    message: '',
+    groups: 0,
+    selected: 0,
+    clusters: new Set(),
+    upToDate: [],
+    existing,
+    succeeded: 0,
+    timedOut: [],
+    failed: [],
+    maxFailureBreach: false,
+  };
+  const placement = input.placements.get(ref.name);
+  if (placement === undefined) {
+    const message = `Placement ${ref.name} does not exist`;
+    return { actions: [], leaving: [], outcome: { ...nothing, state: 'placement-missing', message } };
+  }
+  const grouped = decisionGroups(input.decisions.get(ref.name) ?? []);
+  if (!grouped.ok)
+    return {
+      actions: [],
+      leaving: [],
+      outcome: { ...nothing, state: 'misconfigured', message: grouped.error },
+    };
+  return rollOut({ input, ref, existing, placement, groups: grouped.value, nothing });
+}
+
+interface Rollout {
+  readonly input: ReplicaSetInput;
+  readonly ref: PlacementReference;
+  readonly existing: readonly ClusterWorks[];
+  readonly placement: Placement;
+  readonly groups: readonly RolloutGroup[];
+  readonly nothing: PlacementOutcome;
+}
+
+function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout): PlacementPlan {
+  const progress = new Map<string, WorkProgress>();
+  const upToDate: ClusterWorks[] = [];
+  for (const group of existing) {
+    const wanted = input.specsFor(group.cluster);
+    if (!wanted.ok || !holdsSpecs(group, wanted.specs)) continue;
+    upToDate.push(group);
+    progress.set(group.cluster, combineProgress([...group.works.values()], input.rules));
+  }
+  const statuses = [...progress].map(
+    ([clusterName, { status, lastTransitionMs }]): ClusterRolloutStatus => ({
+      clusterName,
+      status,
+      lastTransitionMs,
+    }),
+  );
+  const strategy = { ...ref.rolloutStrategy, type: ref.rolloutStrategy?.type ?? 'All' };
+  const plan = planRollout({ strategy, groups, existing: statuses, nowMs: input.nowMs, rules: input.rules });
+  if (!plan.ok)
+    return { actions: [], leaving: [], outcome: { ...nothing, state: 'misconfigured', message: plan.error } };
+  const selected = new Set(groups.flatMap(({ clusters }) => clusters));
+  // While decisions are being written a group may not be there yet: who comes first cannot be told.
+  const early =
+    strategy.type !== 'All' &&
+    input.rules === 'berth' &&
+    placement.status?.numberOfSelectedClusters !== selected.size;
+  const due = plan.value.rollout.filter(({ status }) => status === 'ToApply');
+  const starting = input.paused || early ? [] : due;
+  const writes = starting.map(({ clusterName }) => writeCluster(input, ref.name, clusterName, existing));
+  const complete = isComplete(placement, selected.size);
+  const leaving = existing.filter(({ cluster }) => !selected.has(cluster));
+  const errors = writes.flatMap(({ error }) => error ?? []);
+  const waiting = new Set(plan.value.rollout.map(({ clusterName }) => clusterName));
+  const succeeded = [...progress].filter(
+    ([cluster, { status }]) => status === 'Succeeded' && selected.has(cluster) && !waiting.has(cluster),
+  );
+  return {
+    actions: [
+      ...writes.flatMap(({ actions }) => actions),
+      ...relabel(input, existing, new Set(starting.map(({ clusterName }) => clusterName))),
+    ],
+    leaving: complete ? leaving : [],
+    outcome: {
+      ...nothing,
+      ...verdict(errors, (complete || leaving.length === 0) && !(early && due.length > 0), ref.name),
+      groups: groups.length,
+      selected: selected.size,
+      clusters: selected,
+      upToDate,
+      succeeded: succeeded.length,
+      timedOut: plan.value.timedOut.map(({ clusterName }) => clusterName),
+      failed: [...progress].filter(([, { status }]) => status === 'Failed').map(([cluster]) => cluster),
+      maxFailureBreach: plan.value.maxFailureBreach,
+    },
+    recheckAfterMs: plan.value.recheckAfterMs,
+  };
+}
+
+/** Decisions are written in several objects: fewer clusters than the status says means that not all are here. */
+function isComplete(placement: Placement, selected: number): boolean {
+  const expected = placement.status?.numberOfSelectedClusters;
+  return expected !== undefined && selected >= expected;
+}
+
+function verdict(
+  errors: readonly string[],
+  complete: boolean,
+  placement: string,
+): Pick<PlacementOutcome, 'state' | 'message'> {
+  if (errors[0] !== undefined) return { state: 'misconfigured', message: errors.join('; ') };
+  if (complete) return { state: 'planned', message: '' };
+  return {
+    state: 'incomplete',
+    message: `the decisions of Placement ${placement} are not complete yet: nothing starts and nothing is removed`,
+  };
+}
+
+function writeCluster(
+  input: ReplicaSetInput,
+  placement: string,
+  cluster: string,
+  existing: readonly ClusterWorks[],
+): { readonly actions: readonly WorkAction[]; readonly error?: string } {
+  const wanted = input.specsFor(cluster);
+  if (!wanted.ok) return { actions: [], error: wanted.error };
+  const known = existing.find((group) => group.cluster === cluster)?.works ?? new Map<number, ManifestWork>();
+  const actions = wanted.specs.map((spec, part): WorkAction => {
+    const current = known.get(part);
+    if (current === undefined)
+      return {
+        type: 'create',
+        work: renderChild(input.replicaSet, { cluster, placement, part }, spec, input.now),
+      };
+    return { type: 'update', current, labels: childLabels(input.replicaSet, placement, part), spec };
+  });
+  const surplus = [...known].filter(([part]) => part >= wanted.specs.length);
+  // Parts that are not needed any more go last: their manifests have moved to parts that are written first.
+  return {
+    actions: [
+      ...actions,
+      ...surplus.map(
+        ([, current]): WorkAction => ({ type: 'delete', current, reason: 'part is not needed any more' }),
+      ),
+    ],
+  };
+}
+
+/** Labels of the replica set reach every work at once: they are not content, no rollout decides about them. */
+function relabel(
+  input: ReplicaSetInput,
+  existing: readonly ClusterWorks[],
+  written: ReadonlySet<string>,
+): readonly WorkAction[] {
+  const actions: WorkAction[] = [];
+  for (const { cluster, placement, works } of existing) {
+    if (written.has(cluster)) continue;
+    for (const [part, current] of works) {
+      const labels = childLabels(input.replicaSet, placement, part);
+      if (!sameLabels(current.metadata.labels ?? {}, labels))
+        actions.push({ type: 'update', current, labels });
+    }
+  }
+  return actions;
+}
+
+function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+  );
+}

@@ -1,0 +1,68 @@
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { PlacementDecision } from '../../model/placement-decision.ts';
+import type { Placement } from '../../model/placement.ts';
+import type { RolloutRules } from '../../rollout/rollout-plan.ts';
+import type { ClusterWorks } from './replica-set-child.ts';
+
+/** What one ManifestWorkReplicaSet depends on. */
+export interface ReplicaSetInput {
+  readonly replicaSet: ManifestWorkReplicaSet;
+  /** Placements of its namespace, by name; absent ones do not exist. */
+  readonly placements: ReadonlyMap<string, Placement>;
+  /** PlacementDecisions by placement name. */
+  readonly decisions: ReadonlyMap<string, readonly PlacementDecision[]>;
+  /** Every ManifestWork that carries its owner label. */
+  readonly children: readonly ManifestWork[];
+  /** The specs that a cluster shall get (several when one would be too large), or why it cannot get any. */
+  readonly specsFor: (cluster: string) => ClusterSpecs;
+  readonly nowMs: number;
+  /** RFC 3339 of nowMs. */
+  readonly now: string;
+  readonly rules: RolloutRules;
+  /** Nothing new starts; what is gone from the placement is still cleaned up. */
+  readonly paused: boolean;
+}
+
+export type ClusterSpecs =
+  | { readonly ok: true; readonly specs: readonly ManifestWorkSpec[] }
+  | { readonly ok: false; readonly error: string };
+
+/** For `specsFor` when the template speaks of the cluster. */
+export type ClusterLookup = (cluster: string) => ManagedCluster | undefined;
+
+export type WorkAction =
+  | { readonly type: 'create'; readonly work: ManifestWork }
+  /** `spec` absent: only labels change. */
+  | {
+      readonly type: 'update';
+      readonly current: ManifestWork;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly spec?: ManifestWorkSpec | undefined;
+    }
+  | { readonly type: 'delete'; readonly current: ManifestWork; readonly reason: string };
+
+/** What became of one placement reference. */
+export interface PlacementOutcome {
+  readonly name: string;
+  readonly state: 'planned' | 'placement-missing' | 'incomplete' | 'misconfigured';
+  /** Why, when the state is not `planned`. */
+  readonly message: string;
+  readonly groups: number;
+  readonly selected: number;
+  readonly clusters: ReadonlySet<string>;
+  /** Clusters with works that hold the wanted content, their progress, and those that timed out. */
+  readonly upToDate: readonly ClusterWorks[];
+  readonly existing: readonly ClusterWorks[];
+  readonly succeeded: number;
+  readonly timedOut: readonly string[];
+  readonly failed: readonly string[];
+  readonly maxFailureBreach: boolean;
+}
+
+export interface ReplicaSetPlan {
+  readonly actions: readonly WorkAction[];
+  readonly placements: readonly PlacementOutcome[];
+  readonly recheckAfterMs: number | undefined;
+}
