@@ -141,10 +141,21 @@ export function elementText(element: string): string {
   if (element.startsWith('f:')) return `.${rest}`;
   if (element.startsWith('v:')) return `[=${rest}]`;
   if (!element.startsWith('k:')) return `[${rest}]`;
-  const keys = JSON.parse(rest) as JsonObject;
+  const keys = parseKeys(rest);
+  if (keys === undefined) return `[${rest}]`;
   return `[${Object.keys(keys)
     .map((key) => `${key}=${JSON.stringify(keys[key])}`)
     .join(',')}]`;
+}
+
+/** Clients may write managedFields themselves, so an element can hold anything. */
+function parseKeys(text: string): JsonObject | undefined {
+  try {
+    const keys: unknown = JSON.parse(text);
+    return isObject(keys) ? keys : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The set of all ways from the root to the given paths, e.g. `pathsSet(['f:metadata', 'f:name'])`. */

@@ -85,15 +85,20 @@ function fromYaml(text: string): DecodedBody {
 
 /** Aliases can make a small text unfold to an enormous value, and nesting can exhaust the stack: both are refused. */
 function refuseUnfolded(root: JsonValue): void {
-  let values = 0;
-  const stack: { readonly value: JsonValue; readonly depth: number }[] = [{ value: root, depth: 0 }];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    values += 1;
-    if (values > MAX_VALUES)
-      throw badRequest(`the body of the request unfolds to more than ${String(MAX_VALUES)} values`);
-    if (next.depth > MAX_DEPTH)
-      throw badRequest(`the body of the request is nested deeper than ${String(MAX_DEPTH)} levels`);
-    if (typeof next.value !== 'object' || next.value === null) continue;
-    for (const below of Object.values(next.value)) stack.push({ value: below, depth: next.depth + 1 });
-  }
+  const room = { values: MAX_VALUES };
+  if (fits(root, MAX_DEPTH, room)) return;
+  throw badRequest(
+    room.values <= 0
+      ? `the body of the request unfolds to more than ${String(MAX_VALUES)} values`
+      : `the body of the request is nested deeper than ${String(MAX_DEPTH)} levels`,
+  );
+}
+
+function fits(value: JsonValue, depth: number, room: { values: number }): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  const below = Array.isArray(value) ? value : Object.values(value);
+  room.values -= below.length;
+  if (room.values <= 0 || depth <= 0) return false;
+  for (const one of below) if (!fits(one, depth - 1, room)) return false;
+  return true;
 }

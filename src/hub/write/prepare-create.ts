@@ -43,8 +43,15 @@ export function finishCreate(
   });
   const object = { ...made, metadata };
   validateObject(request, object, undefined);
+  warnings.push(...notices(request, object));
   warnings.push(...admitted(request, 'CREATE', object, undefined));
   return { object, changed: true, warnings };
+}
+
+/** Texts that come with every write of the kind: what is deprecated, what is not done here. */
+export function notices({ ref }: WriteRequest, object: JsonObject): readonly string[] {
+  const deprecated = ref.version.deprecationWarning;
+  return [...(deprecated === undefined ? [] : [deprecated]), ...(strategyOf(ref).warnings?.(object) ?? [])];
 }
 
 function withoutStatus(object: JsonObject): JsonObject {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, objectAt } from '../json/json-value.ts';
 import { acceptIncoming, withoutEmpty } from './incoming.ts';
 import { specChanged } from './generation.ts';
-import { admitted, mutatedBy, ownership } from './prepare-create.ts';
+import { admitted, mutatedBy, notices, ownership } from './prepare-create.ts';
 import { replaceScale } from './scale.ts';
 import {
   checkPreconditions,
@@ -64,6 +64,7 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
   if (sameObject(live, object)) return { object: live, changed: false, warnings };
   validateObject(request, object, live);
+  warnings.push(...notices(request, object));
   warnings.push(...admitted(request, 'UPDATE', object, live));
   return { object, changed: true, warnings };
 }

@@ -355,6 +355,15 @@ describe('custom resource definitions', () => {
     },
   });
 
+  it('says that conversion webhooks are not called', () => {
+    const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } };
+    const answer = new PipelineStore().send('POST', path, crd({ type: 'object' }, { conversion }));
+    expect([answer.status, answer.warnings]).toEqual([
+      201,
+      [expect.stringContaining('conversion webhooks are not called')],
+    ]);
+  });
+
   it('completes names', () => {
     expect(made(path, crd({ type: 'object' })).object.spec).toMatchObject({
       names: { singular: 'thing', listKind: 'ThingList' },

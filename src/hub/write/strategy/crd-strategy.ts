@@ -15,4 +15,8 @@ export const CRD_STRATEGY: Strategy = {
     return { ...object, spec: { conversion: { strategy: 'None' }, ...spec, names: completed } };
   },
   validate: (object, old) => crdProblems(object, old),
+  warnings: (object) =>
+    textAt(objectAt(objectAt(object, 'spec'), 'conversion'), 'strategy') === 'Webhook'
+      ? ['spec.conversion: conversion webhooks are not called here, versions differ by apiVersion alone']
+      : [],
 };

@@ -12,6 +12,8 @@ export interface Strategy {
   /** What else changes when the object is marked for deletion. */
   readonly onDelete?: (object: JsonObject) => JsonObject;
   readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly FieldProblem[];
+  /** What the writer should know although nothing is wrong. */
+  readonly warnings?: (object: JsonObject) => readonly string[];
   /** Counts changes of everything but metadata and status in metadata.generation. */
   readonly generation?: true;
   /** Keeps a status that is sent on creation. */
