@@ -20,16 +20,20 @@ engine.scheduleAll();
 const PAIRS = 2000;
 const times = { selected: [], refused: [] };
 const slow = { ms: 0 };
+const cpu = [];
 const kinds = new Map();
 for (let i = 0; i < PAIRS + 200; i++) {
   const placement = world.placements[(i * 7919) % world.placements.length].metadata;
   const cluster = world.clusters[(i * 104729) % world.clusters.length].metadata.name;
   const start = performance.now();
+  const cpuStart = process.cpuUsage();
   const decided = decidedBy(engine, placement, world.now);
   const pair = explainPair({ world, decided, cluster });
   describePair(pair);
   const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuStart);
   if (i < 200) continue; // warming up
+  if (!pair.selected) cpu.push((user + system) / 1000);
   times[pair.selected ? 'selected' : 'refused'].push(ms);
   const of = kinds.get(pair.verdict.kind) ?? [];
   of.push(ms);
@@ -51,6 +55,7 @@ const row = (name, list) =>
     : `${name.padEnd(24)} n=${String(list.length).padEnd(6)} p50 ${quantile(list, 0.5).toFixed(2)} ms   p99 ${quantile(list, 0.99).toFixed(2)} ms   max ${Math.max(...list).toFixed(2)} ms`;
 console.log(`${clusters} clusters x ${placements} placements, pairs explained with suggestions and text`);
 console.log(row('refused pair', times.refused));
+console.log(row('  its CPU time', cpu), '(what a machine of one\'s own would need; all threads)');
 for (const [kind, list] of kinds) console.log(row(`  ${kind}`, list));
 console.log(row('selected pair', times.selected));
 console.log(row('whole placement', wholes));

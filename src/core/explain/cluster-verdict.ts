@@ -2,13 +2,15 @@ import type { ManagedCluster } from '../model/managed-cluster.ts';
 import type { Placement } from '../model/placement.ts';
 import { epochMsOf, formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../model/rfc3339.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
-import type { DecisionTrace, TraceFailure, TraceTaint } from './decision-trace.ts';
+import type { TraceFailure } from '../placement/trace-predicates.ts';
+import type { TraceTaint } from '../placement/trace-taints.ts';
+import type { PlacementTrace } from '../placement/trace.ts';
 import type { ClusterVerdict, PredicateFailure, ScoreFinding, TaintFinding } from './explanation.ts';
 
 /** One placement as decided in one world. */
 export interface DecidedPlacement {
   readonly result: ScheduleResult;
-  readonly trace: DecisionTrace;
+  readonly trace: PlacementTrace;
   /** RFC 3339 instant of the decision. */
   readonly now: string;
   /** Decides an edited placement on the same clusters, with these sets bound as well. Nothing is recorded. */
@@ -17,32 +19,60 @@ export interface DecidedPlacement {
 
 /** Why this cluster is selected or not: the first stage that decided, read from what the engine did. */
 export function clusterVerdict(
-  { result, trace, now }: DecidedPlacement,
+  decided: DecidedPlacement,
   name: string,
   cluster: ManagedCluster | undefined,
 ): ClusterVerdict {
-  if (result.outcome === 'skipped') return { kind: 'skipped', why: skippedBecause(result) };
-  if (cluster === undefined) return { kind: 'no-such-cluster' };
+  const { result, trace, now } = decided;
+  const kind = decidingStage(decided, name, cluster);
+  switch (kind) {
+    case 'skipped':
+      return { kind, why: skippedBecause(result) };
+    case 'no-such-cluster':
+    case 'cluster-being-deleted':
+      return { kind };
+    case 'not-in-eligible-set':
+      return notEligible(result, trace, name);
+    case 'misconfigured':
+      return { kind, plugin: result.status.plugin, message: result.status.message };
+    case 'predicate':
+      return { kind, predicates: predicateFindings(trace, name) };
+    case 'tainted':
+      return { kind, taints: refusingTaints(trace, name, now) };
+    case 'passed':
+      return passedVerdict(result, trace, name);
+  }
+}
+
+/** The last stage is `passed`: all filters let the cluster through, and its rank decided. */
+export type DecidingStage = Exclude<ClusterVerdict['kind'], 'selected' | 'spread' | 'outranked'> | 'passed';
+
+export function decidingStage(
+  { result, trace }: DecidedPlacement,
+  name: string,
+  cluster: ManagedCluster | undefined,
+): DecidingStage {
+  if (result.outcome === 'skipped') return 'skipped';
+  if (cluster === undefined) return 'no-such-cluster';
   if (!trace.isAvailable(name))
-    return cluster.metadata.deletionTimestamp === undefined
-      ? notEligible(result, trace, name)
-      : { kind: 'cluster-being-deleted' };
-  if (result.outcome === 'misconfigured' || result.status.code === 'Error')
-    return { kind: 'misconfigured', plugin: result.status.plugin, message: result.status.message };
-  if (!trace.passesPredicate(name)) return { kind: 'predicate', predicates: predicateFindings(trace, name) };
-  if (!trace.passesTaints(name)) return { kind: 'tainted', taints: refusingTaints(trace, name, now) };
+    return cluster.metadata.deletionTimestamp === undefined ? 'not-in-eligible-set' : 'cluster-being-deleted';
+  if (result.outcome === 'misconfigured' || result.status.code === 'Error') return 'misconfigured';
+  if (!trace.passesPredicate(name)) return 'predicate';
+  return trace.passesTaints(name) ? 'passed' : 'tainted';
+}
+
+function passedVerdict(result: ScheduleResult, trace: PlacementTrace, name: string): ClusterVerdict {
   const score = scoreFinding(trace, name);
   if (result.selected.includes(name)) return { kind: 'selected', score };
   const constraint = trace.spreadRefusal(name);
-  if (constraint !== undefined) return { kind: 'spread', score, constraint };
-  return outranked(result, trace, score);
+  return constraint === undefined ? outranked(result, trace, score) : { kind: 'spread', score, constraint };
 }
 
 function skippedBecause({ placement }: ScheduleResult): 'being-deleted' | 'scheduling-disabled' {
   return placement.metadata.deletionTimestamp === undefined ? 'scheduling-disabled' : 'being-deleted';
 }
 
-function notEligible({ placement }: ScheduleResult, trace: DecisionTrace, name: string): ClusterVerdict {
+function notEligible({ placement }: ScheduleResult, trace: PlacementTrace, name: string): ClusterVerdict {
   return {
     kind: 'not-in-eligible-set',
     memberOf: trace.setsOf(name),
@@ -52,7 +82,7 @@ function notEligible({ placement }: ScheduleResult, trace: DecisionTrace, name: 
   };
 }
 
-function outranked(result: ScheduleResult, trace: DecisionTrace, score: ScoreFinding): ClusterVerdict {
+function outranked(result: ScheduleResult, trace: PlacementTrace, score: ScoreFinding): ClusterVerdict {
   const last = result.selected.at(-1);
   const total = last === undefined ? undefined : trace.score(last)?.total;
   return {
@@ -63,11 +93,11 @@ function outranked(result: ScheduleResult, trace: DecisionTrace, score: ScoreFin
   };
 }
 
-export function scoreFinding(trace: DecisionTrace, cluster: string): ScoreFinding {
+export function scoreFinding(trace: PlacementTrace, cluster: string): ScoreFinding {
   const score = trace.score(cluster);
   return {
     rank: trace.rank(cluster) ?? 0,
-    of: trace.afterTaints().length,
+    of: trace.feasibleCount,
     total: score?.total ?? 0,
     parts: (score?.parts ?? []).map(({ name, weight, score: value }) => ({
       prioritizer: name,
@@ -78,7 +108,7 @@ export function scoreFinding(trace: DecisionTrace, cluster: string): ScoreFindin
   };
 }
 
-function predicateFindings(trace: DecisionTrace, cluster: string) {
+function predicateFindings(trace: PlacementTrace, cluster: string) {
   return trace.predicateFailures(cluster).map((failures, predicate) => ({
     predicate: failures[0]?.predicate ?? predicate,
     failures: failures.map(failureOf),
@@ -93,11 +123,11 @@ function failureOf({ part, requirement, actual, expression, failure }: TraceFail
 }
 
 /** Every taint of the cluster, and what it means for this placement. */
-export function taintFindings(trace: DecisionTrace, cluster: string, now: string): readonly TaintFinding[] {
+export function taintFindings(trace: PlacementTrace, cluster: string, now: string): readonly TaintFinding[] {
   return trace.taintVerdicts(cluster).map((verdict) => taintFinding(verdict, now));
 }
 
-function refusingTaints(trace: DecisionTrace, cluster: string, now: string): readonly TaintFinding[] {
+function refusingTaints(trace: PlacementTrace, cluster: string, now: string): readonly TaintFinding[] {
   return taintFindings(trace, cluster, now).filter(isRefusing);
 }
 

@@ -4,9 +4,9 @@ import { PlacementEngine } from '../placement/engine.ts';
 import { decisionObjects } from '../placement/render-case.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { placementKey } from '../placement/scheduling-index.ts';
+import type { PlacementTrace } from '../placement/trace.ts';
 import type { World } from '../snapshot/world.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
-import type { DecisionTrace } from './decision-trace.ts';
 import type { PlacementRef } from './world-change.ts';
 
 /** A decision together with the world as it was for it: with the new decisions of the placements before it. */
@@ -29,7 +29,7 @@ export function decidedBy(
 
 function decidedOf(
   engine: PlacementEngine,
-  decision: { readonly result: ScheduleResult; readonly trace: DecisionTrace },
+  decision: { readonly result: ScheduleResult; readonly trace: PlacementTrace },
   now: string,
 ): DecidedPlacement {
   const retry = (placement: Placement, extraBindings: readonly string[]): DecidedPlacement =>

@@ -4,6 +4,7 @@ import type { DecidedPlacement } from './cluster-verdict.ts';
 import { decideOne } from './decide.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './explanation.ts';
 import { refusalText } from './refusal-text.ts';
+import { clusterNamed } from './world-lookup.ts';
 import type { WorldDifference } from './world-difference.ts';
 import { worldDifferences } from './world-difference.ts';
 
@@ -34,13 +35,7 @@ export function decisionChanges(subject: ChangeSubject): DecisionChanges {
       : findCauses(subject, [...gained, ...lost]);
   const change = (cluster: string): DecisionChange => ({
     cluster,
-    because: becauseOf(
-      clusterVerdict(
-        decided,
-        cluster,
-        subject.world.clusters.find(({ metadata }) => metadata.name === cluster),
-      ),
-    ),
+    because: becauseOf(clusterVerdict(decided, cluster, clusterNamed(subject.world, cluster))),
     causes: causes.get(cluster) ?? [],
   });
   return { gained: gained.map(change), lost: lost.map(change) };

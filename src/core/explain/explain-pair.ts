@@ -3,6 +3,7 @@ import { clusterVerdict, isRefusing, taintFindings } from './cluster-verdict.ts'
 import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { PairExplanation, TaintFinding } from './explanation.ts';
 import { findSuggestions } from './find-suggestions.ts';
+import { clusterNamed } from './world-lookup.ts';
 
 export interface PairSubject {
   readonly world: World;
@@ -15,7 +16,7 @@ export interface PairSubject {
 /** Why one cluster is selected by one placement or not, and what would flip a refusal. */
 export function explainPair({ world, decided, cluster: name, suggest = true }: PairSubject): PairExplanation {
   const { metadata } = decided.result.placement;
-  const cluster = world.clusters.findLast((other) => other.metadata.name === name);
+  const cluster = clusterNamed(world, name);
   const verdict = clusterVerdict(decided, name, cluster);
   const selected = verdict.kind === 'selected';
   const before = decided.result.selected;

@@ -1,10 +1,11 @@
+import type { ManagedCluster } from '../model/managed-cluster.ts';
 import { formatRfc3339, instantFromEpochMs } from '../model/rfc3339.ts';
 import type { World } from '../snapshot/world.ts';
-import { clusterVerdict, scoreFinding } from './cluster-verdict.ts';
+import { clusterVerdict, decidingStage, scoreFinding } from './cluster-verdict.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { DecisionChanges, PlacementExplanation, RefusalGroup } from './explanation.ts';
 import { MAX_NAMED_CLUSTERS } from './explanation.ts';
-import { refusalText } from './refusal-text.ts';
+import { notInEligibleSetText, OUTRANKED, refusalText } from './refusal-text.ts';
 
 /** A whole placement: who is selected with which scores, and why all others are not, grouped by reason. */
 export function explainPlacement(
@@ -25,7 +26,7 @@ export function explainPlacement(
       clusters: world.clusters.length,
       available: skipped ? 0 : trace.available().length,
       afterPredicates: skipped ? 0 : trace.afterPredicate().length,
-      afterTaints: skipped ? 0 : trace.afterTaints().length,
+      afterTaints: skipped ? 0 : trace.feasibleCount,
       selected: result.selected.length,
       wanted: result.placement.spec?.numberOfClusters,
     },
@@ -57,11 +58,9 @@ function groupRefusals(world: World, decided: DecidedPlacement): readonly Refusa
   for (const cluster of world.clusters) {
     const { name } = cluster.metadata;
     if (selected.has(name)) continue;
-    const verdict = clusterVerdict(decided, name, cluster);
-    if (verdict.kind === 'selected') continue;
-    const text = refusalText(verdict);
+    const { reason, text } = refusalOf(decided, cluster);
     const group = groups.get(text);
-    if (group === undefined) groups.set(text, { reason: verdict.kind, text, names: [name] });
+    if (group === undefined) groups.set(text, { reason, text, names: [name] });
     else group.names.push(name);
   }
   return [...groups.values()]
@@ -72,6 +71,23 @@ function groupRefusals(world: World, decided: DecidedPlacement): readonly Refusa
       clusters: names.toSorted().slice(0, MAX_NAMED_CLUSTERS),
     }))
     .toSorted((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
+}
+
+/** A fleet is large: no scores are looked up and no lists are made where the stage alone says it. */
+function refusalOf(
+  decided: DecidedPlacement,
+  cluster: ManagedCluster,
+): { readonly reason: RefusalGroup['reason']; readonly text: string } {
+  const { name } = cluster.metadata;
+  const stage = decidingStage(decided, name, cluster);
+  const isSpread = (decided.result.placement.spec?.spreadPolicy?.spreadConstraints ?? []).length > 0;
+  if (stage === 'passed' && !isSpread) return { reason: 'outranked', text: OUTRANKED };
+  if (stage === 'not-in-eligible-set')
+    return { reason: stage, text: notInEligibleSetText(decided.trace.eligibleSets) };
+  const verdict = clusterVerdict(decided, name, cluster);
+  return verdict.kind === 'selected'
+    ? { reason: 'outranked', text: OUTRANKED }
+    : { reason: verdict.kind, text: refusalText(verdict) };
 }
 
 const MAX_SUMMARY_REASONS = 8;

@@ -35,7 +35,7 @@ export function findSuggestions(subject: SuggestionSubject): readonly Suggestion
       ? suggestRanked(subject, ref, [], subject.cluster)
       : [];
   if (verdict.kind === 'outranked') return [...raise, ...suggestScores(subject, verdict)];
-  const alone = singleClusterWorld(subject.world, placement, subject.cluster.metadata.name);
+  const alone = singleClusterWorld(subject.world, placement, subject.cluster);
   const search: Search = { subject, alone, ref, tries: { left: MAX_TRIES }, found: [] };
   extend(search, [], verdict);
   const shortFirst = search.found.toSorted((a, b) => a.changes.length - b.changes.length);

@@ -1,6 +1,7 @@
 import type { ManagedCluster } from '../model/managed-cluster.ts';
 import { placementAfter } from './apply-world-change.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
+import type { WhatIfOutcome } from '../placement/trace.ts';
 import type { ClusterVerdict, ScoreFinding, Suggestion } from './explanation.ts';
 import type { Fix } from './fixes.ts';
 import type { SuggestionSubject } from './suggestion-subject.ts';
@@ -13,42 +14,59 @@ export function suggestRanked(
   changes: Fix,
   cluster: ManagedCluster,
 ): readonly Suggestion[] {
-  const { before } = subject;
+  const { before, decided } = subject;
+  const { numberOfClusters: asked, spreadPolicy } = decided.result.placement.spec ?? {};
+  const isSpread = (spreadPolicy?.spreadConstraints ?? []).length > 0;
+  // Without a limit nobody is in the way of anybody who was selected.
+  if (asked === undefined && !isSpread && before === decided.result.selected)
+    return changes.length === 0 ? [] : [{ changes, evicts: [] }];
   const { name } = cluster.metadata;
-  const order = orderWith(subject, changes, cluster);
-  const selected = order.selected(subject.decided.result.placement.spec?.numberOfClusters);
-  if (selected.includes(name))
-    return changes.length === 0 ? [] : [{ changes, evicts: missing(before, selected) }];
-  const numberOfClusters = order.needed(name);
-  if (numberOfClusters === undefined) return [];
-  const raise: WorldChange = { kind: 'set-number-of-clusters', placement, numberOfClusters };
-  return [{ changes: [...changes, raise], evicts: missing(before, order.selected(numberOfClusters)) }];
-}
-
-interface Order {
-  readonly selected: (numberOfClusters: number | undefined) => readonly string[];
-  /** The smallest numberOfClusters with which the cluster is selected. */
-  readonly needed: (cluster: string) => number | undefined;
+  const decideFor = rankingWith(decided, changes, cluster);
+  const needed = isSpread ? leastNeeded(name, decideFor) : decideFor(EVERYBODY).place(name);
+  if (needed === undefined) return [];
+  const isEnough = asked === undefined || needed <= asked;
+  const places = isEnough ? asked : needed;
+  const raise: Fix = isEnough
+    ? []
+    : [{ kind: 'set-number-of-clusters', placement, numberOfClusters: needed }];
+  const all = [...changes, ...raise];
+  // Without constraints on spread a shorter selection is the beginning of a longer one.
+  const selected = isSpread
+    ? decideFor(places ?? EVERYBODY).selected()
+    : decideFor(EVERYBODY).selected(places);
+  return all.length === 0 ? [] : [{ changes: all, evicts: missing(before, selected) }];
 }
 
 /** More places than any fleet has clusters. */
 const EVERYBODY = Number.MAX_SAFE_INTEGER;
 
+type Ranking = (numberOfClusters: number) => WhatIfOutcome;
+
 /**
  * Who would be selected after the changes. A change of the placement may let in other clusters too: it is decided anew.
  * A change of the cluster leaves all others as they are: the engine ranks the changed cluster among them.
  */
-function orderWith({ decided }: SuggestionSubject, changes: Fix, include: ManagedCluster): Order {
+function rankingWith(decided: DecidedPlacement, changes: Fix, include: ManagedCluster): Ranking {
   const edits = changes.filter((change) => !isOfCluster(change));
-  const { trace, result } = edits.length === 0 ? decided : retryWith(decided, edits);
-  const decideFor = (numberOfClusters = EVERYBODY) => trace.whatIf({ include, numberOfClusters }).selected;
-  const everybody = decideFor();
-  if ((result.placement.spec?.spreadPolicy?.spreadConstraints ?? []).length > 0)
-    return { selected: decideFor, needed: (cluster) => leastNeeded(cluster, everybody, decideFor) };
-  // Without constraints on spread a shorter selection is the beginning of a longer one.
-  const selected = (numberOfClusters: number | undefined) => everybody.slice(0, numberOfClusters);
-  const needed = (cluster: string) => everybody.indexOf(cluster) + 1 || undefined;
-  return { selected, needed };
+  const { trace } = edits.length === 0 ? decided : retryWith(decided, edits);
+  let everybody: WhatIfOutcome | undefined;
+  return (numberOfClusters) => {
+    if (numberOfClusters !== EVERYBODY) return trace.whatIf({ include, numberOfClusters });
+    return (everybody ??= trace.whatIf({ include, numberOfClusters }));
+  };
+}
+
+/** Under spread constraints clusters are taken one at a time, so who is taken of n is taken of n + 1 as well. */
+function leastNeeded(cluster: string, decideFor: Ranking): number | undefined {
+  const everybody = decideFor(EVERYBODY);
+  if (everybody.place(cluster) === undefined) return undefined;
+  let [few, enough] = [0, everybody.selected().length];
+  while (enough - few > 1) {
+    const middle = Math.floor((few + enough) / 2);
+    if (decideFor(middle).place(cluster) === undefined) few = middle;
+    else enough = middle;
+  }
+  return enough;
 }
 
 /** Decides the placement again after changes of it and of its bindings. */
@@ -59,22 +77,6 @@ export function retryWith({ result, retry }: DecidedPlacement, edits: Fix): Deci
     result.placement,
   );
   return retry(edited, bound);
-}
-
-/** Under spread constraints clusters are taken one at a time, so who is taken of n is taken of n + 1 as well. */
-function leastNeeded(
-  cluster: string,
-  everybody: readonly string[],
-  decideFor: (numberOfClusters: number) => readonly string[],
-): number | undefined {
-  if (!everybody.includes(cluster)) return undefined;
-  let [few, enough] = [0, everybody.length];
-  while (enough - few > 1) {
-    const middle = Math.floor((few + enough) / 2);
-    if (decideFor(middle).includes(cluster)) enough = middle;
-    else few = middle;
-  }
-  return enough;
 }
 
 /** For fixes and changes alike: nothing but the cluster itself is touched. */
@@ -99,9 +101,9 @@ export function suggestScores(
       numberOfClusters: result.placement.spec?.numberOfClusters,
       addOnScore,
     });
-    if (!trial.selected.includes(name)) return [];
+    if (trial.place(name) === undefined) return [];
     const change: WorldChange = { kind: 'set-score', cluster: name, ...addOnScore };
-    return [{ changes: [change], evicts: missing(before, trial.selected) }];
+    return [{ changes: [change], evicts: missing(before, trial.selected()) }];
   });
 }
 

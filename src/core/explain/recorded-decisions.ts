@@ -4,16 +4,13 @@ import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import type { World } from '../snapshot/world.ts';
 import type { PlacementRef } from './world-change.ts';
+import { decisionsOf } from './world-lookup.ts';
 
 /** Clusters that the decisions of before name for a placement, in their order. */
 export function recordedClusters(world: World, placement: PlacementRef): readonly string[] {
-  return world.decisions
-    .filter(
-      ({ metadata }) =>
-        (metadata.namespace ?? '') === placement.namespace &&
-        metadata.labels?.[PLACEMENT_LABEL] === placement.name,
-    )
-    .flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName));
+  return decisionsOf(world, placement).flatMap(({ status }) =>
+    (status?.decisions ?? []).map(({ clusterName }) => clusterName),
+  );
 }
 
 /**

@@ -13,9 +13,7 @@ export function refusalText(verdict: Refusal): string {
     case 'cluster-being-deleted':
       return 'being deleted';
     case 'not-in-eligible-set':
-      return verdict.eligible.length === 0
-        ? 'without any eligible cluster set'
-        : `not in cluster set ${verdict.eligible.join(', ')}`;
+      return notInEligibleSetText(verdict.eligible);
     case 'misconfigured':
       return 'not looked at: the placement is misconfigured';
     case 'predicate':
@@ -29,8 +27,16 @@ export function refusalText(verdict: Refusal): string {
     case 'spread':
       return `would break the spread over ${verdict.constraint.topologyKey}`;
     case 'outranked':
-      return 'outranked';
+      return OUTRANKED;
   }
+}
+
+export const OUTRANKED = 'outranked';
+
+export function notInEligibleSetText(eligible: readonly string[]): string {
+  return eligible.length === 0
+    ? 'without any eligible cluster set'
+    : `not in cluster set ${eligible.join(', ')}`;
 }
 
 /** The predicate that is nearest to matching speaks for the cluster, with the first part that fails. */

@@ -1,6 +1,6 @@
 import type { ManagedCluster } from '../model/managed-cluster.ts';
 import type { SpreadConstraint } from '../model/placement.ts';
-import { bitsToArray, hasBit, putBit } from '../snapshot/bitset.ts';
+import { bitsToArray, countBits, hasBit, putBit } from '../snapshot/bitset.ts';
 import type { DecidedState } from './decide-placement.ts';
 import { scoreInput } from './decide-placement.ts';
 import type { DecisionBook } from './decision-book.ts';
@@ -30,6 +30,15 @@ export interface WhatIf {
     | { readonly resourceName: string; readonly scoreName: string; readonly value: number }
     | undefined;
 }
+
+export interface WhatIfOutcome {
+  /** Names in rank order, only the first so many when a limit is given. */
+  readonly selected: (limitTo?: number) => readonly string[];
+  /** 1 for the first of the selected clusters; undefined: not selected. */
+  readonly place: (cluster: string) => number | undefined;
+}
+
+const NOBODY_SELECTED: WhatIfOutcome = { selected: () => [], place: () => undefined };
 
 /** Answers about one decided placement, by cluster name. Computed when asked for; scores are computed once per trace. */
 export class PlacementTrace {
@@ -90,6 +99,11 @@ export class PlacementTrace {
     return this.state.feasible === undefined ? [] : this.#names(this.state.feasible);
   }
 
+  /** How many clusters passed all filters. */
+  get feasibleCount(): number {
+    return this.state.feasible === undefined ? 0 : countBits(this.state.feasible);
+  }
+
   /** Per predicate (they are ORed) the parts that the cluster fails; an empty list for one that selects it. */
   predicateFailures(cluster: string): readonly (readonly TraceFailure[])[] {
     const number = this.#index.fleet.numberOf(cluster);
@@ -144,9 +158,9 @@ export class PlacementTrace {
 
   /** 1 for the best of the feasible clusters. */
   rank(cluster: string): number | undefined {
-    const { positionOf, order } = this.#ranked();
+    const { positionOf, rankOf } = this.#ranked();
     const position = positionOf(this.#index.fleet.numberOf(cluster));
-    return position === undefined ? undefined : order.indexOf(position) + 1;
+    return position === undefined ? undefined : rankOf(position);
   }
 
   /** The smallest total that was selected. */
@@ -172,13 +186,10 @@ export class PlacementTrace {
   }
 
   /** Scores and selects again over the feasible clusters and the included one. */
-  whatIf(change: WhatIf): {
-    readonly selected: readonly string[];
-    total(cluster: string): number | undefined;
-  } {
+  whatIf(change: WhatIf): WhatIfOutcome {
     const { compiled, feasible } = this.state;
     const { fleet } = this.#index;
-    if (feasible === undefined || !compiled.policy.ok) return { selected: [], total: () => undefined };
+    if (feasible === undefined || !compiled.policy.ok) return NOBODY_SELECTED;
     const override = this.#override(change.include);
     const bits = feasible.slice();
     if (override !== undefined) putBit(bits, override.number, true);
@@ -186,11 +197,14 @@ export class PlacementTrace {
     const { totals } = this.#score(clusters, { override, addOnScore: change.addOnScore });
     const limit = change.numberOfClusters ?? compiled.limit;
     const { positions } = selectRanked({ compiled, fleet, clusters, totals, limit, override });
+    const positionOf = (name: string): number | undefined => findSorted(clusters, fleet.numberOf(name));
     return {
-      selected: Array.from(positions, (position) => this.#nameAt(clusters, position)),
-      total: (name) => {
-        const position = clusters.indexOf(fleet.numberOf(name) ?? -1);
-        return position < 0 ? undefined : totals[position];
+      selected: (limitTo = positions.length) =>
+        Array.from(positions.subarray(0, limitTo), (position) => this.#nameAt(clusters, position)),
+      place: (name) => {
+        const position = positionOf(name);
+        const at = position === undefined ? -1 : positions.indexOf(position);
+        return at < 0 ? undefined : at + 1;
       },
     };
   }
@@ -208,11 +222,10 @@ export class PlacementTrace {
     const scored = this.#score(clusters, {});
     const { fleet } = this.#index;
     const order = rankAll({ compiled, fleet, clusters, totals: scored.totals, limit: 0 }, clusters.length);
-    const positionOf = (number: number | undefined): number | undefined => {
-      const at = number === undefined ? -1 : clusters.indexOf(number);
-      return at < 0 ? undefined : at;
-    };
-    this.#ranking = { clusters, scored, order, positionOf };
+    const ranks = new Uint32Array(order.length);
+    order.forEach((position, at) => (ranks[position] = at + 1));
+    const positionOf = (number: number | undefined): number | undefined => findSorted(clusters, number);
+    this.#ranking = { clusters, scored, order, positionOf, rankOf: (position) => ranks[position] as number };
     return this.#ranking;
   }
 
@@ -265,6 +278,19 @@ interface Ranking {
   /** Positions, best first. */
   readonly order: Uint32Array;
   readonly positionOf: (number: number | undefined) => number | undefined;
+  readonly rankOf: (position: number) => number;
+}
+
+/** Position of a number in an ascending list. */
+function findSorted(list: Uint32Array, wanted: number | undefined): number | undefined {
+  if (wanted === undefined) return undefined;
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle] as number) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return list[low] === wanted ? low : undefined;
 }
 
 function numberOr0(score: number | undefined): number {
