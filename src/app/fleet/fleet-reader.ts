@@ -1,14 +1,17 @@
 import type { CommitInfo, GitRepository, TreeEntry } from '../../adapters/git/git-repository.ts';
-import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
+import type { ParsedFile, ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
 import { assembleObjects, fileReading, objectKey } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { readFiles } from './file-readings.ts';
+import { sortOutEntries } from '../../adapters/git/tree-safety.ts';
 import type { TreeFile } from '../../adapters/git/tree-safety.ts';
 import type { FileVersionReading } from './file-readings.ts';
 import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
 import type { Fleet, ManifestLimits } from './fleet.ts';
+import { KustomizeRenderer } from './kustomizations.ts';
+import { findSpecialFolders } from './special-folders.ts';
 import { lastGoodReading } from './last-good.ts';
 import { manifestSelector, selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
@@ -23,6 +26,8 @@ export interface FleetReaderOptions {
    * the commit itself says.
    */
   readonly keepLastGood?: boolean | undefined;
+  /** The process's environment: where to find kubectl, for kustomizations. Absent: they are refused. */
+  readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** What is remembered of the commit that was read last, so that the next one costs only its difference. */
@@ -37,6 +42,8 @@ interface Memory {
 interface Selection {
   readonly paths: readonly string[];
   readonly problems: readonly Problem[];
+  /** Folder of each kustomization and its file. */
+  readonly kustomizations: ReadonlyMap<string, string>;
 }
 
 /** Turns commits of one repository into fleets, each from the difference to the one before. */
@@ -45,6 +52,8 @@ export class FleetReader {
   readonly #selector: ManifestSelector;
   readonly #limits: ManifestLimits;
   readonly #keepLastGood: boolean;
+  readonly #ambient: Readonly<Record<string, string | undefined>>;
+  readonly #kustomize = new KustomizeRenderer();
   #memory: Memory | undefined;
   /** The last commit in which every file could be read. */
   #lastComplete: Fleet | undefined;
@@ -54,6 +63,7 @@ export class FleetReader {
     this.#selector = manifestSelector(options.paths ?? []);
     this.#limits = options.limits ?? DEFAULT_MANIFEST_LIMITS;
     this.#keepLastGood = options.keepLastGood ?? false;
+    this.#ambient = options.ambient ?? {};
   }
 
   /** Reads a commit by its full id. Throws when the repository cannot be read; what files hold never throws. */
@@ -63,13 +73,18 @@ export class FleetReader {
     const known = this.#memory?.readings;
     const readings = new Map<string, FileVersionReading>();
     const unread: TreeFile[] = [];
+    const kustomizations = new Set(selection.kustomizations.values());
     for (const path of selection.paths) {
+      if (kustomizations.has(path)) continue;
       const id = entries.get(path)?.id ?? '';
       const reading = known?.get(path);
       if (reading?.id === id) readings.set(path, reading);
       else unread.push({ path, id });
     }
     await readFiles(this.#repository, unread, this.#limits, (path, reading) => readings.set(path, reading));
+    if (kustomizations.size > 0)
+      for (const [path, parsed] of await this.#renderKustomizations(entries))
+        readings.set(path, { id: '', ...fileReading(parsed) });
     this.#memory = { commit, entries, selection, readings };
     return this.#assemble(info, selection, readings);
   }
@@ -101,15 +116,21 @@ export class FleetReader {
   }
 
   #select(entries: ReadonlyMap<string, TreeEntry>, commit: string): Selection {
-    const { files, problems } = selectManifests([...entries.values()], this.#selector);
+    const all = [...entries.values()];
+    const special = findSpecialFolders(all.filter(({ path }) => this.#selector.covers(path)));
+    const { files, problems } = selectManifests(
+      all.filter(({ path }) => !special.isInside(path)),
+      this.#selector,
+    );
     if (files.length > this.#limits.maxFiles)
       throw new InputError(`${files.length} manifests, expected at most ${this.#limits.maxFiles}`, {
         code: 'source.too-many-files',
         subject: `Commit ${commit}`,
         hint: 'narrow the paths of the source',
       });
-    const paths = files.map(({ path }) => path).sort();
-    return { paths, problems: problems.map((problem) => withCommit(problem, commit)) };
+    const paths = [...files.map(({ path }) => path), ...special.kustomizations.values()].sort();
+    const refusals = [...problems, ...special.problems].map((problem) => withCommit(problem, commit));
+    return { paths, problems: refusals, kustomizations: special.kustomizations };
   }
 
   async #assemble(
@@ -124,7 +145,11 @@ export class FleetReader {
       if (reading === undefined) continue;
       const broken = hasErrors(reading.parsed);
       complete &&= !broken;
-      inOrder.push(broken && this.#keepLastGood ? await this.#withLastGood(path, info.id, reading) : reading);
+      inOrder.push(
+        broken && this.#keepLastGood && reading.id !== ''
+          ? await this.#withLastGood(path, info.id, reading)
+          : reading,
+      );
     }
     const { objects, problems, complete: filled } = assembleObjects(inOrder, '');
     complete &&= filled;
@@ -153,6 +178,32 @@ export class FleetReader {
     const { objects: before = [], commit } = this.#lastComplete ?? {};
     const vanished = before.filter((object) => !present.has(objectKey(object)));
     return [...objects, ...vanished.map((object) => ofCommit(object, commit?.id ?? ''))];
+  }
+
+  #renderKustomizations(entries: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, ParsedFile>> {
+    const { files } = sortOutEntries([...entries.values()]);
+    return this.#kustomize.render({
+      kustomizations: findSpecialFolders([...entries.values()]).kustomizations,
+      isWanted: (path) => this.#selector.covers(path),
+      // Links and submodules are not handed over, nor are names that could leave the folder.
+      versions: new Map(files.map(({ path, id }) => [path, id])),
+      read: (paths) => this.#readAll(paths, entries),
+      ambient: this.#ambient,
+    });
+  }
+
+  async #readAll(
+    paths: readonly string[],
+    entries: ReadonlyMap<string, TreeEntry>,
+  ): Promise<ReadonlyMap<string, Buffer>> {
+    const contents = new Map<string, Buffer>();
+    let index = 0;
+    const ids = paths.map((path) => entries.get(path)?.id ?? '');
+    await this.#repository.readBlobs(ids, { maxBytes: this.#limits.maxFileBytes }, (blob) => {
+      const path = paths[index++];
+      if (path !== undefined && blob.state === 'read') contents.set(path, Buffer.from(blob.bytes));
+    });
+    return contents;
   }
 
   async #textOf(file: string, commit: string): Promise<string | undefined> {

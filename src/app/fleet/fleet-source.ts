@@ -25,7 +25,11 @@ export interface FleetSource {
 export async function openFleetSource(options: FleetSourceOptions): Promise<FleetSource> {
   const ref = checkGitRef(options.ref ?? { type: 'head' });
   const repository = await GitProgramMirror.open(options);
-  const reader = new FleetReader(repository, { paths: options.paths, keepLastGood: true });
+  const reader = new FleetReader(repository, {
+    paths: options.paths,
+    keepLastGood: true,
+    ambient: options.ambient,
+  });
   let fetched: string | undefined;
   return {
     repository,

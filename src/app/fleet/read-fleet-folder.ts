@@ -7,7 +7,12 @@ import { assembleObjects, fileReading } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
+import { KustomizeRenderer } from './kustomizations.ts';
 import { manifestSelector, selectManifests } from './manifest-selection.ts';
+import type { ManifestSelector } from './manifest-selection.ts';
+import { findSpecialFolders } from './special-folders.ts';
+import { sortOutEntries } from '../../adapters/git/tree-safety.ts';
+import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
 import { hasErrors, readContent, tooLarge } from './read-content.ts';
 
 export interface FolderOptions {
@@ -16,6 +21,8 @@ export interface FolderOptions {
   readonly signal?: AbortSignal | undefined;
   /** Locations are shown relative to it; absent: the process's. */
   readonly cwd?: string | undefined;
+  /** Where kubectl is found, for kustomizations; absent: the process's environment. */
+  readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /**
@@ -35,12 +42,22 @@ export async function readFleetFolder(root: string, options: FolderOptions = {})
   const entries = single ? [{ path: path.basename(root), mode: '100644', id: '' }] : await listFolder(folder);
   const selector = single ? { covers: () => true } : manifestSelector(options.paths ?? []);
   const shown = (file: string): string => shownPath(path.join(folder, file), options.cwd ?? process.cwd());
-  const { files, problems: refusals } = selectManifests(entries, selector);
-  const problems: Problem[] = refusals.map((problem) => withShownFile(problem, shown));
+  const special = findSpecialFolders(single ? [] : entries.filter((entry) => selector.covers(entry.path)));
+  const { files, problems: refusals } = selectManifests(
+    entries.filter((entry) => !special.isInside(entry.path)),
+    selector,
+  );
+  const problems: Problem[] = [...refusals, ...special.problems].map((problem) =>
+    withShownFile(problem, shown),
+  );
   const readings: FileReading[] = [];
   for (const file of files) {
     options.signal?.throwIfAborted();
     readings.push(fileReading(await readOne(path.join(folder, file.path), shown(file.path))));
+  }
+  if (special.kustomizations.size > 0) {
+    const rendered = await renderFolder(folder, entries, selector, options.ambient ?? process.env);
+    for (const parsed of rendered.values()) readings.push(fileReading(withShownFiles(parsed, shown)));
   }
   const assembled = assembleObjects(readings, single ? undefined : shown('x').slice(0, -1));
   return {
@@ -52,6 +69,37 @@ export async function readFleetFolder(root: string, options: FolderOptions = {})
       !problems.some(({ severity }) => severity === 'error') &&
       !readings.some(({ parsed }) => hasErrors(parsed)),
     textOf: (file) => readFile(path.resolve(options.cwd ?? '', file), 'utf8').catch(() => undefined),
+  };
+}
+
+function renderFolder(
+  folder: string,
+  entries: readonly TreeEntry[],
+  selector: ManifestSelector,
+  ambient: NonNullable<FolderOptions['ambient']>,
+): Promise<ReadonlyMap<string, ParsedFile>> {
+  const { files } = sortOutEntries(entries);
+  return new KustomizeRenderer().render({
+    kustomizations: findSpecialFolders(entries).kustomizations,
+    isWanted: (file) => selector.covers(file),
+    versions: new Map(files.map((file) => [file.path, ''])),
+    read: async (paths) =>
+      new Map(
+        await Promise.all(
+          paths.map(async (file) => [file, await readFile(path.join(folder, file))] as const),
+        ),
+      ),
+    ambient,
+  });
+}
+
+function withShownFiles(parsed: ParsedFile, shown: (file: string) => string): ParsedFile {
+  return {
+    manifests: parsed.manifests.map((manifest) => ({
+      ...manifest,
+      location: { ...manifest.location, file: shown(manifest.location.file) },
+    })),
+    problems: parsed.problems.map((problem) => withShownFile(problem, shown)),
   };
 }
 

@@ -41,7 +41,11 @@ export async function planRevisions(
     ];
     const from = (await repository.mergeBase(base, head)) ?? base;
     // What the controller would see: a broken file keeps its last good objects.
-    const reader = new FleetReader(repository, { paths: input.paths, keepLastGood: true });
+    const reader = new FleetReader(repository, {
+      paths: input.paths,
+      keepLastGood: true,
+      ambient: input.ambient,
+    });
     const baseFleet = await reader.read(from);
     const headFleet = await reader.read(head);
     const plan = planFleets({
