@@ -32,3 +32,13 @@ export const compileCel: CompileCel = (expression) => {
       }),
   };
 };
+
+/** Compiles each text once. */
+export function rememberCel(compileCel: CompileCel): CompileCel {
+  const compiled = new Map<string, CelCompilation>();
+  return (expression) => {
+    const known = compiled.get(expression) ?? compileCel(expression);
+    compiled.set(expression, known);
+    return known;
+  };
+}

@@ -1,13 +1,13 @@
 import type { Instant } from '../model/rfc3339.ts';
 import { compareInstants, epochMsOf } from '../model/rfc3339.ts';
 import type { Bitset } from '../snapshot/bitset.ts';
-import { bitsToArray, hasBit, makeBitset, putBit, readBits } from '../snapshot/bitset.ts';
+import { hasBit, makeBitset, putBit, readBits } from '../snapshot/bitset.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
 import { conditionsOf } from './conditions.ts';
 import { cutGroups } from './decision-groups.ts';
 import { feasibleClusters, isEmpty, matchingClusters } from './feasible.ts';
 import type { ScoreInput } from './prioritize/prioritizer.ts';
-import type { KeptScores } from './score-clusters.ts';
+import type { KeptScores, Scored } from './score-clusters.ts';
 import { keepScores, scoreClusters } from './score-clusters.ts';
 import type { DecisionGroup, ScheduleResult, ScheduleStatus } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
@@ -20,6 +20,8 @@ export interface DecidedState {
   readonly result: ScheduleResult;
   /** The last stage that was passed: a misconfiguration ends the decision at its stage. */
   readonly stage: 'skipped' | 'none' | 'predicate' | 'taints' | 'done';
+  /** Some cluster was available. */
+  readonly hadAvailable: boolean;
   /** Undefined unless the taints were passed. */
   readonly feasible: Bitset | undefined;
   /** This placement's decisions of before. */
@@ -55,42 +57,49 @@ export function decidePlacement(
   if (compiled.skipped) return skip(compiled, prior);
   if (predicate.problem !== undefined && compiled.eligibility.count > 0)
     return stopped('none', misconfigured('Predicate', predicate.problem));
-  const matching = matchingClusters(compiled);
-  if (tolerations.problem !== undefined && !isEmpty(matching))
+  if (tolerations.problem !== undefined && !isEmpty(matchingClusters(compiled)))
     return stopped('predicate', misconfigured('TaintToleration', tolerations.problem));
-  const feasible = feasibleClusters(matching, compiled, prior);
+  const feasible = feasibleClusters(compiled, prior);
   if (!policy.ok) return stopped('taints', misconfigured('', policy.error), feasible);
-  const clusters = bitsToArray(feasible);
-  const input = { ...scoreInput(index, prior, basis), clusters };
-  const kept = basis.kept ?? keepScores(policy.prioritizers, input, index.everyCluster);
-  const { totals, expired } = scoreClusters(policy.prioritizers, input, kept);
+  const { scratch, everyCluster } = index;
+  const floats = scratch.floats.bind(scratch);
+  markDecided(scratch.marks, prior, 1);
+  const input = scoreInput(index, scratch.marks, basis);
+  const kept = basis.kept ?? keepScores(policy.prioritizers, { ...input, clusters: everyCluster }, floats);
+  const clusters = scratch.clusters.subarray(0, readBits(feasible, scratch.clusters));
+  const { totals, expired } = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, floats);
+  markDecided(scratch.marks, prior, 0);
   const { limit } = compiled;
   const { positions, spread } = selectRanked({ compiled, fleet: index.fleet, clusters, totals, limit });
-  const last = expired.at(-1);
-  const status: ScheduleStatus =
-    last === undefined
-      ? SUCCESS
-      : {
-          code: 'Warning',
-          plugin: last.plugin,
-          message: `AddOnPlacementScores ${last.objects.join(' ')} expired`,
-        };
-  return finish(index, {
-    ...{ compiled, stage: 'done', status, feasible, prior, kept, spread },
-    selected: positions.map((position) => clusters[position] as number),
-    scores: Array.from(positions, (position) => totals[position] as number),
-  });
+  const selected = new Uint32Array(positions.length);
+  const scores = new Array<number>(positions.length);
+  for (let i = 0; i < positions.length; i++) {
+    const position = positions[i] as number;
+    selected[i] = clusters[position] as number;
+    scores[i] = totals[position] as number;
+  }
+  const status = expired.length === 0 ? SUCCESS : expiryWarning(expired);
+  return finish(index, { compiled, stage: 'done', status, feasible, prior, kept, spread, selected, scores });
+}
+
+function expiryWarning(expired: Scored['expired']): ScheduleStatus {
+  const { plugin, objects } = expired.at(-1) as Scored['expired'][number];
+  return { code: 'Warning', plugin, message: `AddOnPlacementScores ${objects.join(' ')} expired` };
+}
+
+/** Sets or clears a byte per cluster that was decided before; clusters that are gone have none. */
+export function markDecided(marks: Uint8Array, prior: Uint32Array, mark: 0 | 1): void {
+  for (let i = 0; i < prior.length; i++)
+    if ((prior[i] as number) < marks.length) marks[prior[i] as number] = mark;
 }
 
 /** What prioritizers see of the index. */
 export function scoreInput(
   index: SchedulingIndex,
-  prior: Uint32Array,
+  decided: Uint8Array,
   basis: Pick<DecisionBasis, 'counts' | 'most'>,
 ): Omit<ScoreInput, 'clusters'> {
   const { fleet, now } = index;
-  const decided = new Uint8Array(fleet.size);
-  for (const cluster of prior) if (cluster < fleet.size) decided[cluster] = 1;
   return {
     nameOf: (cluster) => fleet.names[cluster] as string,
     amounts: (resource) => fleet.amounts(resource),
@@ -132,6 +141,7 @@ function finish(index: SchedulingIndex, outcome: Outcome): DecidedState {
   return {
     compiled,
     stage,
+    hadAvailable: compiled.eligibility.count > 0,
     feasible: outcome.feasible,
     prior,
     kept: outcome.kept ?? new Map(),
@@ -141,7 +151,7 @@ function finish(index: SchedulingIndex, outcome: Outcome): DecidedState {
       placement: compiled.placement,
       outcome: status.code === 'Misconfigured' ? 'misconfigured' : satisfied ? 'scheduled' : 'unsatisfied',
       status,
-      selected: Array.from(selected, (cluster) => fleet.names[cluster] as string),
+      selected: namesOf(selected, fleet),
       selectedScores: scores,
       unscheduled,
       groups: typeof groups === 'string' ? [] : groups,
@@ -156,6 +166,7 @@ function skip(compiled: CompiledPlacement, prior: Uint32Array): DecidedState {
   return {
     compiled,
     stage: 'skipped',
+    hadAvailable: compiled.eligibility.count > 0,
     feasible: undefined,
     prior,
     kept: new Map(),
@@ -193,10 +204,16 @@ function groupsOf(
   );
 }
 
+function namesOf(clusters: Uint32Array, { names }: Fleet): string[] {
+  const list = new Array<string>(clusters.length);
+  for (let i = 0; i < clusters.length; i++) list[i] = names[clusters[i] as number] as string;
+  return list;
+}
+
 function inNameOrder(clusters: Uint32Array, fleet: Fleet): Uint32Array {
   if (clusters.length < 32) return clusters.toSorted();
   const marks = makeBitset(fleet.size);
-  for (const cluster of clusters) putBit(marks, cluster, true);
+  for (let i = 0; i < clusters.length; i++) putBit(marks, clusters[i] as number, true);
   const ordered = new Uint32Array(clusters.length);
   readBits(marks, ordered);
   return ordered;

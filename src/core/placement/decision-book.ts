@@ -10,6 +10,7 @@ export class DecisionBook {
   readonly #fleet: Fleet;
   readonly #own = new Map<string, Uint32Array>();
   readonly #strangers = new Map<string, number>();
+  readonly #strangerNames: string[] = [];
   #counts: Int32Array;
   /** How many clusters are decided exactly so many times; index 0 is not kept. */
   #frequency = new Int32Array(64);
@@ -45,14 +46,14 @@ export class DecisionBook {
   /** Replaces the decisions of one placement. */
   put(key: string, numbers: Uint32Array): void {
     this.take(key);
-    for (const number of numbers) this.#count(number, 1);
+    for (let i = 0; i < numbers.length; i++) this.#count(numbers[i] as number, 1);
     this.#own.set(key, numbers);
   }
 
   /** Takes the decisions of one placement out of the counts and answers them. */
   take(key: string): Uint32Array {
     const numbers = this.own(key);
-    for (const number of numbers) this.#count(number, -1);
+    for (let i = 0; i < numbers.length; i++) this.#count(numbers[i] as number, -1);
     this.#own.delete(key);
     while (this.#most > 0 && this.#frequency[this.#most] === 0) this.#most--;
     return numbers;
@@ -65,13 +66,22 @@ export class DecisionBook {
   /** Name of a number from this book. */
   nameOf(number: number): string {
     if (number < this.#fleet.size) return this.#fleet.names[number] as string;
-    for (const [name, known] of this.#strangers) if (known === number) return name;
-    return '';
+    return this.#strangerNames[number - this.#fleet.size] ?? '';
   }
 
-  /** All decisions by owner key, as names. */
-  *entries(): Generator<readonly [string, readonly string[]]> {
-    for (const [key, numbers] of this.#own) yield [key, Array.from(numbers, (number) => this.nameOf(number))];
+  /** All decisions as objects, one per placement, not cut into pages. */
+  objects(): PlacementDecision[] {
+    return [...this.#own].map(([key, numbers]) => {
+      const slash = key.indexOf('/');
+      const labels = slash < 0 ? {} : { [PLACEMENT_LABEL]: key.slice(slash + 1) };
+      const decisions = Array.from(numbers, (number) => ({ clusterName: this.nameOf(number), reason: '' }));
+      return {
+        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+        kind: 'PlacementDecision',
+        metadata: { name: key.slice(slash + 1), namespace: key.slice(0, Math.max(0, slash)), labels },
+        status: { decisions },
+      };
+    });
   }
 
   #strangerNumber(name: string): number {
@@ -79,6 +89,7 @@ export class DecisionBook {
     if (known !== undefined) return known;
     const number = this.#fleet.size + this.#strangers.size;
     this.#strangers.set(name, number);
+    this.#strangerNames.push(name);
     if (number >= this.#counts.length) this.#counts = grown(this.#counts);
     return number;
   }

@@ -39,9 +39,9 @@ export function cutGroups(plan: GroupPlan, fleet: Fleet, ordered: Uint32Array): 
   const length = plan.length(ordered.length);
   const cut = (name: string, members: Uint32Array): void => {
     for (let at = 0; at < members.length; at += length) {
-      const clusters: string[] = [];
-      const end = Math.min(at + length, members.length);
-      for (let i = at; i < end; i++) clusters.push(fleet.names[members[i] as number] as string);
+      const clusters = new Array<string>(Math.min(length, members.length - at));
+      for (let i = 0; i < clusters.length; i++)
+        clusters[i] = fleet.names[members[at + i] as number] as string;
       groups.push({ index: groups.length, name, clusters });
     }
   };

@@ -1,19 +1,25 @@
 import { InputError } from '../errors.ts';
+import type { Placement } from '../model/placement.ts';
 import type { Instant } from '../model/rfc3339.ts';
-import { parseRfc3339 } from '../model/rfc3339.ts';
+import { compareInstants, parseRfc3339 } from '../model/rfc3339.ts';
 import { Fleet } from '../snapshot/fleet.ts';
 import type { World } from '../snapshot/world.ts';
-import type { Placement } from '../model/placement.ts';
+import { carryOver } from './carry-over.ts';
 import type { CompileCel } from './cel-hook.ts';
-import { compileCel } from './cel-hook.ts';
+import { compileCel, rememberCel } from './cel-hook.ts';
 import type { DecidedState } from './decide-placement.ts';
 import { decidePlacement } from './decide-placement.ts';
 import { DecisionBook } from './decision-book.ts';
+import { Dependents } from './dependents.ts';
 import { Eligibility } from './eligibility.ts';
+import { ImpactFinder } from './impact.ts';
+import { readsDifferently } from './placement-change.ts';
 import type { ScheduleResult } from './schedule-result.ts';
 import type { CompiledPlacement } from './scheduling-index.ts';
-import { SchedulingIndex } from './scheduling-index.ts';
+import { SchedulingIndex, placementKey } from './scheduling-index.ts';
 import { PlacementTrace } from './trace.ts';
+import type { WorldDelta } from './world-delta.ts';
+import { applyToWorld } from './world-delta.ts';
 
 export interface EngineOptions {
   /** Default: the CEL of core/cel. */
@@ -29,24 +35,38 @@ export interface EngineOptions {
  * few, clusters many and selectors repeat, so whole sets at a time cost a hundredth.
  */
 export class PlacementEngine {
-  readonly index: SchedulingIndex;
-  readonly book: DecisionBook;
-  readonly #compiled: CompiledPlacement[];
-  readonly #states: (DecidedState | undefined)[];
-  readonly #positionOf = new Map<string, number>();
+  readonly #compileCel: CompileCel;
+  /** For its clock, sets and bindings; the rest may be older than what the index and the book say. */
+  #world: World;
+  #index: SchedulingIndex;
+  #book: DecisionBook;
+  #compiled: CompiledPlacement[];
+  #states: (DecidedState | undefined)[];
+  #positionOf: ReadonlyMap<string, number>;
+  #dependents: Dependents | undefined;
 
   constructor(world: World, options: EngineOptions = {}) {
-    const fleet = new Fleet(world.clusters, world.scores);
-    const eligibility = new Eligibility(world.clusterSets, world.bindings, fleet);
-    const now = parseNow(world.now);
-    this.index = new SchedulingIndex(fleet, eligibility, {
-      now,
-      compileCel: options.compileCel ?? compileCel,
-    });
-    this.book = new DecisionBook(fleet, world.decisions);
-    this.#compiled = world.placements.map((placement) => this.index.compile(placement));
+    this.#compileCel = rememberCel(options.compileCel ?? compileCel);
+    this.#world = world;
+    this.#index = indexOf(world, this.#compileCel);
+    this.#book = new DecisionBook(this.#index.fleet, world.decisions);
+    this.#compiled = world.placements.map((placement) => this.#index.compile(placement));
     this.#states = this.#compiled.map(() => undefined);
-    this.#compiled.forEach(({ key }, position) => this.#positionOf.set(key, position));
+    this.#positionOf = positionsOf(this.#compiled);
+  }
+
+  /** The objects that the engine decides over now, with the decisions that it made. */
+  get world(): World {
+    const { fleet } = this.#index;
+    return {
+      now: this.#world.now,
+      placements: this.#compiled.map(({ placement }) => placement),
+      clusters: fleet.clusters,
+      clusterSets: this.#world.clusterSets,
+      bindings: this.#world.bindings,
+      decisions: this.#book.objects(),
+      scores: fleet.scores,
+    };
   }
 
   /** Schedules every placement in the listed order; each one's new decisions replace its old ones before the next. */
@@ -75,13 +95,13 @@ export class PlacementEngine {
   /** Why: answers for one placement, read from what was decided. Valid until the engine is next changed. */
   trace(key: string): PlacementTrace | undefined {
     const state = this.#stateOf(key);
-    return state === undefined ? undefined : new PlacementTrace(this.index, state, this.book);
+    return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#book);
   }
 
   /** The trace of the placement listed at a position; for worlds in which a key is listed twice. */
   traceAt(position: number): PlacementTrace | undefined {
     const state = this.#states[position];
-    return state === undefined ? undefined : new PlacementTrace(this.index, state, this.book);
+    return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#book);
   }
 
   /**
@@ -93,22 +113,128 @@ export class PlacementEngine {
     placement: Placement,
     extraBindings: readonly string[] = [],
   ): { readonly result: ScheduleResult; readonly trace: PlacementTrace } {
-    const compiled = this.index.compile(placement, extraBindings);
+    const compiled = this.#index.compile(placement, { extraBindings, passing: true });
     const last = this.#stateOf(compiled.key);
-    const own = this.book.take(compiled.key);
-    const { counts, most } = this.book;
+    const own = this.#book.take(compiled.key);
+    const { counts, most } = this.#book;
     const kept = last !== undefined && last.kept.size > 0 ? last.kept : undefined;
-    const state = decidePlacement(this.index, compiled, { prior: last?.prior ?? own, counts, most, kept });
-    this.book.put(compiled.key, own);
-    return { result: state.result, trace: new PlacementTrace(this.index, state, this.book) };
+    const state = decidePlacement(this.#index, compiled, { prior: last?.prior ?? own, counts, most, kept });
+    this.#book.put(compiled.key, own);
+    return { result: state.result, trace: new PlacementTrace(this.#index, state, this.#book) };
+  }
+
+  /** Tells the engine what a placement's published decisions are when they are not what it decided. Schedules nothing. */
+  recordPublished(key: string, clusters: readonly string[]): void {
+    this.#book.put(key, this.#book.numbersOf(clusters));
+  }
+
+  /**
+   * Takes a change in and schedules the placements that it can matter to, in the listed order, over the decisions as
+   * they now are. Every other result stays what a full computation from the current objects and the decisions of its
+   * time would give. Placements that were never scheduled are scheduled.
+   * @returns the results that were computed anew
+   */
+  applyDelta(delta: WorldDelta): readonly ScheduleResult[] {
+    const edited = this.#editPlacements(delta);
+    const now = delta.now === undefined ? this.#index.now : parseNow(delta.now);
+    const isBack = compareInstants(now, this.#index.now) < 0;
+    if (isBack || this.#changesStructure(delta)) this.#rebuild(delta, isBack ? now : undefined);
+    this.#dependents ??= new Dependents(this.#compiled);
+    const impact = new ImpactFinder(this.#index, this.#states, this.#dependents);
+    const { fleet } = this.#index;
+    for (const cluster of delta.clusters ?? []) {
+      const number = fleet.numberOf(cluster.metadata.name);
+      if (number !== undefined && fleet.cluster(number) !== cluster) impact.replaceCluster(number, cluster);
+    }
+    for (const key of delta.removedScores ?? []) {
+      const [namespace = '', name = ''] = key.split('/');
+      impact.replaceScore(namespace, name, undefined);
+    }
+    for (const score of delta.scores ?? [])
+      impact.replaceScore(score.metadata.namespace ?? '', score.metadata.name, score);
+    if (!isBack) impact.advance(now);
+    this.#world = { ...this.#world, now: delta.now ?? this.#world.now };
+    const affected = [...this.#states.keys()].filter(
+      (position) =>
+        this.#states[position] === undefined ||
+        impact.affected.has(position) ||
+        edited.has((this.#compiled[position] as CompiledPlacement).key),
+    );
+    return affected.map((position) => this.#schedule(position).result);
+  }
+
+  /** Takes placements in and out. Answers the keys of those that read differently now. */
+  #editPlacements({ placements = [], removedPlacements = [] }: WorldDelta): Set<string> {
+    const edited = new Set<string>();
+    if (placements.length === 0 && removedPlacements.length === 0) return edited;
+    this.#dependents = undefined;
+    const removed = new Set(removedPlacements);
+    for (const key of removed) this.#book.take(key);
+    this.#states = this.#states.filter((_, position) => !removed.has(this.#compiled[position]?.key ?? ''));
+    this.#compiled = this.#compiled.filter(({ key }) => !removed.has(key));
+    this.#positionOf = positionsOf(this.#compiled);
+    for (const placement of placements) this.#editPlacement(placement, edited);
+    this.#positionOf = positionsOf(this.#compiled);
+    this.#index.keepPredicatesOf(this.#compiled);
+    return edited;
+  }
+
+  #editPlacement(placement: Placement, edited: Set<string>): void {
+    const key = placementKey(placement);
+    const position = this.#compiled.findLastIndex((compiled) => compiled.key === key);
+    const before = this.#compiled[position];
+    const compiled = this.#index.compile(placement);
+    if (before === undefined) {
+      this.#compiled.push(compiled);
+      this.#states.push(undefined);
+      return;
+    }
+    this.#compiled[position] = compiled;
+    const state = this.#states[position];
+    if (state === undefined || readsDifferently(before.placement, placement)) edited.add(key);
+    else this.#states[position] = { ...state, compiled, result: { ...state.result, placement } };
+  }
+
+  #changesStructure({ clusters = [], removedClusters = [], clusterSets, bindings }: WorldDelta): boolean {
+    const { fleet } = this.#index;
+    return (
+      clusterSets !== undefined ||
+      bindings !== undefined ||
+      removedClusters.some((name) => fleet.numberOf(name) !== undefined) ||
+      clusters.some(({ metadata }) => fleet.numberOf(metadata.name) === undefined)
+    );
+  }
+
+  /** Indexes anew with clusters, sets and bindings come and gone; states that this does not touch are carried over. */
+  #rebuild(delta: WorldDelta, turnedBackTo: Instant | undefined): void {
+    const { fleet: before, now } = this.#index;
+    const book = this.#book;
+    const joining = (delta.clusters ?? []).filter(
+      ({ metadata: { name } }) =>
+        before.numberOf(name) === undefined || delta.removedClusters?.includes(name),
+    );
+    const { clusterSets, bindings, removedClusters } = delta;
+    const world = applyToWorld(this.world, { clusters: joining, clusterSets, bindings, removedClusters });
+    this.#world = world;
+    this.#index = indexOf(world, this.#compileCel, turnedBackTo ?? now);
+    this.#book = new DecisionBook(this.#index.fleet, world.decisions);
+    this.#dependents = undefined;
+    this.#compiled = this.#compiled.map(({ placement }) => this.#index.compile(placement));
+    const toNew = (number: number): number => this.#book.numbersOf([book.nameOf(number)])[0] as number;
+    const numbers = { toNew, before, after: this.#index.fleet };
+    this.#states = this.#states.map((state, position) =>
+      state === undefined || turnedBackTo !== undefined
+        ? undefined
+        : carryOver(state, this.#compiled[position] as CompiledPlacement, numbers),
+    );
   }
 
   #schedule(position: number): DecidedState {
     const compiled = this.#compiled[position] as CompiledPlacement;
-    const prior = this.book.take(compiled.key);
-    const { counts, most } = this.book;
-    const state = decidePlacement(this.index, compiled, { prior, counts, most });
-    this.book.put(compiled.key, state.recorded);
+    const prior = this.#book.take(compiled.key);
+    const { counts, most } = this.#book;
+    const state = decidePlacement(this.#index, compiled, { prior, counts, most });
+    this.#book.put(compiled.key, state.recorded);
     this.#states[position] = state;
     return state;
   }
@@ -127,4 +253,14 @@ export function parseNow(text: string): Instant {
       subject: 'now',
     });
   return now;
+}
+
+function indexOf(world: World, compileCel: CompileCel, now = parseNow(world.now)): SchedulingIndex {
+  const fleet = new Fleet(world.clusters, world.scores);
+  const eligibility = new Eligibility(world.clusterSets, world.bindings, fleet);
+  return new SchedulingIndex(fleet, eligibility, { now, compileCel });
+}
+
+function positionsOf(compiled: readonly CompiledPlacement[]): ReadonlyMap<string, number> {
+  return new Map(compiled.map(({ key }, position) => [key, position]));
 }

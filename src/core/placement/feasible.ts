@@ -1,5 +1,5 @@
 import type { Bitset } from '../snapshot/bitset.ts';
-import { hasBit, intersectWith, putBit } from '../snapshot/bitset.ts';
+import { hasBit, intersectWith } from '../snapshot/bitset.ts';
 import type { CompiledPlacement } from './scheduling-index.ts';
 
 /** Clusters that are available and pass the predicates; a fresh set. */
@@ -13,17 +13,20 @@ export function matchingClusters({ eligibility, predicate }: CompiledPlacement):
  * Clusters that pass all filters; a fresh set. `prior`: this placement's decisions of before, which NoSelectIfNew
  * taints spare; numbers beyond the fleet are clusters that are gone.
  */
-export function feasibleClusters(
-  matching: Bitset,
-  { tolerations }: CompiledPlacement,
-  prior: Uint32Array,
-): Bitset {
-  const bits = matching.slice();
-  intersectWith(bits, tolerations.passNew);
-  const size = tolerations.passNew.length * 32;
-  for (const cluster of prior)
-    if (cluster < size && hasBit(matching, cluster) && hasBit(tolerations.passDecided, cluster))
-      putBit(bits, cluster, true);
+export function feasibleClusters(compiled: CompiledPlacement, prior: Uint32Array): Bitset {
+  const available = compiled.eligibility.bits;
+  const matching = compiled.predicate.bits;
+  const { passNew, passDecided } = compiled.tolerations;
+  const bits = new Uint32Array(available.length);
+  for (let i = 0; i < bits.length; i++)
+    bits[i] = (available[i] as number) & (matching[i] as number) & (passNew[i] as number);
+  for (let i = 0; i < prior.length; i++) {
+    const cluster = prior[i] as number;
+    const word = cluster >>> 5;
+    if (word >= bits.length) continue;
+    const spared = (available[word] as number) & (matching[word] as number) & (passDecided[word] as number);
+    bits[word] = (bits[word] as number) | (spared & (1 << (cluster & 31)));
+  }
   return bits;
 }
 

@@ -1,9 +1,8 @@
-import type { Placement } from '../model/placement.ts';
+import type { ClusterPredicate, Placement, SpreadConstraint, Toleration } from '../model/placement.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../model/placement.ts';
-import type { SpreadConstraint } from '../model/placement.ts';
 import type { Instant } from '../model/rfc3339.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
-import type { CelCompilation, CompileCel } from './cel-hook.ts';
+import type { CompileCel } from './cel-hook.ts';
 import type { GroupPlanResult } from './decision-groups.ts';
 import { planGroups } from './decision-groups.ts';
 import type { Eligibility, EligibilityClass } from './eligibility.ts';
@@ -11,6 +10,7 @@ import { PredicateClass } from './predicate-class.ts';
 import { breaksTiesByPreferNoSelect } from './prefer-no-select.ts';
 import type { PolicyResult } from './prioritize/registry.ts';
 import { resolvePolicy } from './prioritize/registry.ts';
+import { Scratch } from './scratch.ts';
 import { TolerationClass } from './toleration-class.ts';
 
 /** A placement with everything that its text alone decides, looked up or built once. */
@@ -42,15 +42,17 @@ export class SchedulingIndex {
   readonly tolerations = new Map<string, TolerationClass>();
   /** 0, 1, … size − 1 */
   readonly everyCluster: Uint32Array;
+  readonly scratch: Scratch;
   readonly #compileCel: CompileCel;
   #now: Instant;
 
   constructor(fleet: Fleet, eligibility: Eligibility, given: { now: Instant; compileCel: CompileCel }) {
     this.fleet = fleet;
     this.eligibility = eligibility;
+    this.scratch = new Scratch(fleet.size);
     this.everyCluster = Uint32Array.from(fleet.names.keys());
     this.#now = given.now;
-    this.#compileCel = remember(given.compileCel);
+    this.#compileCel = given.compileCel;
   }
 
   get now(): Instant {
@@ -66,14 +68,27 @@ export class SchedulingIndex {
     });
   }
 
-  compile(placement: Placement, extraBindings: readonly string[] = []): CompiledPlacement {
+  /** Drops the classes that none of these placements uses; only used ones are kept up to date. */
+  keepPredicatesOf(placements: readonly CompiledPlacement[]): void {
+    const used = new Set(placements.map(({ predicate }) => predicate));
+    for (const [text, predicate] of this.predicates) if (!used.has(predicate)) this.predicates.delete(text);
+  }
+
+  /**
+   * @param options.extraBindings names of sets that are taken as bound to the placement's namespace
+   * @param options.passing the placement is only tried: its predicates are not remembered
+   */
+  compile(
+    placement: Placement,
+    { extraBindings = [], passing = false }: { extraBindings?: readonly string[]; passing?: boolean } = {},
+  ): CompiledPlacement {
     const { metadata, spec } = placement;
     return {
       placement,
       key: placementKey(placement),
       skipped: metadata.deletionTimestamp !== undefined || isDisabled(metadata.annotations),
       eligibility: this.eligibility.classOf(placement, extraBindings),
-      predicate: this.#predicateClass(spec?.predicates ?? []),
+      predicate: this.#predicateClass(spec?.predicates ?? [], passing),
       tolerations: this.#tolerationClass(spec?.tolerations ?? []),
       policy: resolvePolicy(spec?.prioritizerPolicy),
       groups: planGroups(placement),
@@ -83,16 +98,16 @@ export class SchedulingIndex {
     };
   }
 
-  #predicateClass(predicates: NonNullable<Placement['spec']>['predicates'] & object): PredicateClass {
+  #predicateClass(predicates: readonly ClusterPredicate[], passing: boolean): PredicateClass {
     const text = JSON.stringify(predicates);
     const known = this.predicates.get(text);
     if (known !== undefined) return known;
     const fresh = new PredicateClass(predicates, this.fleet, this.#compileCel);
-    this.predicates.set(text, fresh);
+    if (!passing) this.predicates.set(text, fresh);
     return fresh;
   }
 
-  #tolerationClass(tolerations: NonNullable<Placement['spec']>['tolerations'] & object): TolerationClass {
+  #tolerationClass(tolerations: readonly Toleration[]): TolerationClass {
     const text = JSON.stringify(tolerations);
     const known = this.tolerations.get(text);
     if (known !== undefined) return known;
@@ -108,13 +123,4 @@ function isDisabled(annotations: Readonly<Record<string, string>> | undefined): 
     Object.hasOwn(annotations, SCHEDULING_DISABLE_ANNOTATION) &&
     annotations[SCHEDULING_DISABLE_ANNOTATION] === 'true'
   );
-}
-
-function remember(compileCel: CompileCel): CompileCel {
-  const compiled = new Map<string, CelCompilation>();
-  return (expression) => {
-    const known = compiled.get(expression) ?? compileCel(expression);
-    compiled.set(expression, known);
-    return known;
-  };
 }

@@ -18,18 +18,23 @@ export interface Scored {
   readonly expired: readonly { readonly plugin: string; readonly objects: readonly string[] }[];
 }
 
-/** Runs the prioritizers that read decisions, over all clusters of a fleet of `size`. */
+/** Where score columns come from: fresh ones, or buffers used again. */
+export type FloatSource = (slot: number, count: number) => Float64Array;
+
+const freshFloats: FloatSource = (_slot, count) => new Float64Array(count);
+
+/** Runs the prioritizers that read decisions, over all clusters of the fleet. */
 export function keepScores(
   prioritizers: readonly WeightedPrioritizer[],
-  input: Omit<ScoreInput, 'clusters'>,
-  everyCluster: Uint32Array,
+  input: ScoreInput,
+  floats: FloatSource = freshFloats,
 ): KeptScores {
   const kept = new Map<string, Int8Array>();
   for (const { prioritizer } of prioritizers) {
     if (!prioritizer.readsDecisions) continue;
-    const out = new Float64Array(everyCluster.length);
-    prioritizer.score({ ...input, clusters: everyCluster }, out);
-    kept.set(prioritizer.name, Int8Array.from(out));
+    const out = floats(0, input.clusters.length);
+    prioritizer.score(input, out);
+    kept.set(prioritizer.name, new Int8Array(out));
   }
   return kept;
 }
@@ -38,25 +43,34 @@ export function scoreClusters(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
   kept: KeptScores,
+  floats: FloatSource = freshFloats,
 ): Scored {
-  const count = input.clusters.length;
-  const totals = new Float64Array(count);
+  const { clusters } = input;
+  const totals = floats(0, clusters.length).fill(0);
+  const parts: ScorePart[] = [];
   const expired: { plugin: string; objects: readonly string[] }[] = [];
-  const parts = prioritizers.map(({ prioritizer, weight }): ScorePart => {
-    const scores = new Float64Array(count);
+  for (const { prioritizer, weight } of prioritizers) {
+    const scores = floats(parts.length + 1, clusters.length);
     const keptScores = kept.get(prioritizer.name);
-    if (keptScores !== undefined)
-      for (let i = 0; i < count; i++) scores[i] = keptScores[input.clusters[i] as number] as number;
+    if (keptScores !== undefined) readKept(keptScores, clusters, scores);
     else {
       const objects = prioritizer.score(input, scores);
       if (objects.length > 0) expired.push({ plugin: prioritizer.name, objects });
     }
-    for (let i = 0; i < count; i++) {
-      const score = scores[i] as number;
-      // A cluster without a score keeps what it has: NaN is the only number that is not itself.
-      if (score === score) totals[i] = (totals[i] as number) + score * weight;
-    }
-    return { name: prioritizer.name, weight, scores };
-  });
+    addWeighted(totals, scores, weight);
+    parts.push({ name: prioritizer.name, weight, scores });
+  }
   return { parts, totals, expired };
+}
+
+function readKept(kept: Int8Array, clusters: Uint32Array, out: Float64Array): void {
+  for (let i = 0; i < clusters.length; i++) out[i] = kept[clusters[i] as number] as number;
+}
+
+function addWeighted(totals: Float64Array, scores: Float64Array, weight: number): void {
+  for (let i = 0; i < totals.length; i++) {
+    const score = scores[i] as number;
+    // A cluster without a score keeps what it has: NaN is the only number that is not itself.
+    if (score === score) totals[i] = (totals[i] as number) + score * weight;
+  }
 }

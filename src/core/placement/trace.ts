@@ -2,7 +2,7 @@ import type { ManagedCluster } from '../model/managed-cluster.ts';
 import type { SpreadConstraint } from '../model/placement.ts';
 import { bitsToArray, countBits, hasBit, putBit } from '../snapshot/bitset.ts';
 import type { DecidedState } from './decide-placement.ts';
-import { scoreInput } from './decide-placement.ts';
+import { markDecided, scoreInput } from './decide-placement.ts';
 import type { DecisionBook } from './decision-book.ts';
 import { matchingClusters } from './feasible.ts';
 import type { KeptScores, Scored } from './score-clusters.ts';
@@ -235,7 +235,9 @@ export class PlacementTrace {
   ): Scored {
     const { compiled, prior, kept } = this.state;
     if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), expired: [] };
-    const base = scoreInput(this.#index, prior, { counts: this.#book.counts, most: this.#book.most });
+    const decided = new Uint8Array(this.#index.fleet.size);
+    markDecided(decided, prior, 1);
+    const base = scoreInput(this.#index, decided, { counts: this.#book.counts, most: this.#book.most });
     const { fleet } = this.#index;
     const seen =
       override === undefined

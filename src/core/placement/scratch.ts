@@ -1,0 +1,24 @@
+/**
+ * Buffers that one decision after the other uses again: a fleet's decisions would otherwise spend more time on
+ * allocating and collecting large arrays than on scoring. What a buffer holds is valid until it is next asked for.
+ */
+export class Scratch {
+  readonly #floats: Float64Array[] = [];
+  readonly #size: number;
+  /** One number per cluster. */
+  readonly clusters: Uint32Array;
+  /** One byte per cluster; whoever sets some clears them again. */
+  readonly marks: Uint8Array;
+
+  constructor(size: number) {
+    this.#size = size;
+    this.clusters = new Uint32Array(size);
+    this.marks = new Uint8Array(size);
+  }
+
+  /** `count` floats of undefined content; different slots do not overlap. */
+  floats(slot: number, count: number): Float64Array {
+    const buffer = (this.#floats[slot] ??= new Float64Array(this.#size));
+    return buffer.subarray(0, count);
+  }
+}

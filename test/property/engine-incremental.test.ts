@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
+import { compileCel, rememberCel } from '../../src/core/placement/cel-hook.ts';
+import { decisionOwner } from '../../src/core/placement/decision-book.ts';
+import { PlacementEngine } from '../../src/core/placement/engine.ts';
+import { renderCase } from '../../src/core/placement/render-case.ts';
+import { placementKey } from '../../src/core/placement/scheduling-index.ts';
+import type { PlacementTrace } from '../../src/core/placement/trace.ts';
+import type { WorldDelta } from '../../src/core/placement/world-delta.ts';
+import { applyToWorld } from '../../src/core/placement/world-delta.ts';
+import type { World } from '../../src/core/snapshot/world.ts';
+import { replaceDecisions, schedulePlainly } from '../reference/reference-schedule.ts';
+import { delta, world } from './arbitrary-world.ts';
+
+const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 10_000);
+const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const cel = rememberCel(compileCel);
+
+/** Plain bookkeeping: the world, the decisions as they are, and as they were when each placement was scheduled. */
+class Ledger {
+  world: World;
+  decisions: readonly PlacementDecision[];
+  readonly basis = new Map<string, readonly PlacementDecision[]>();
+
+  constructor(given: World) {
+    this.world = given;
+    this.decisions = given.decisions;
+  }
+
+  change(change: WorldDelta): void {
+    this.world = applyToWorld(this.world, change);
+    const removed = new Set(change.removedPlacements);
+    this.decisions = this.decisions.filter((one) => !removed.has(decisionOwner(one) ?? ''));
+    for (const key of removed) this.basis.delete(key);
+  }
+
+  schedule(key: string): void {
+    const placement = this.world.placements.find((one) => placementKey(one) === key);
+    if (placement === undefined) throw new Error(`scheduled ${key}, which does not exist`);
+    this.basis.set(key, this.decisions);
+    const result = this.expected(key);
+    if (result.scheduled)
+      this.decisions = replaceDecisions(this.decisions, placement, result.placementDecisions);
+  }
+
+  expected(key: string) {
+    const placement = this.world.placements.find((one) => placementKey(one) === key);
+    const decisions = this.basis.get(key);
+    if (placement === undefined || decisions === undefined) throw new Error(`${key} was never scheduled`);
+    return schedulePlainly({ ...this.world, decisions }, placement, cel);
+  }
+}
+
+function expectSame(engine: PlacementEngine, ledger: Ledger): void {
+  const keys = ledger.world.placements.map(placementKey);
+  expect(engine.results().map(({ placement }) => placementKey(placement))).toEqual(keys);
+  for (const key of keys)
+    expect(renderCase(engine.trace(key) as PlacementTrace)).toStrictEqual(ledger.expected(key));
+}
+
+describe('the engine equals the plain implementation', () => {
+  it(`after any sequence of changes (${RUNS} runs, seed ${SEED})`, () => {
+    console.log(`engine-incremental: seed ${SEED}, repeat with BERTH_PROPERTY_SEED=${SEED}`);
+    fc.assert(
+      fc.property(world, fc.array(delta, { minLength: 1, maxLength: 3 }), (given, changes) => {
+        const engine = new PlacementEngine(given, { compileCel: cel });
+        const ledger = new Ledger(given);
+        engine.scheduleAll();
+        for (const placement of given.placements) ledger.schedule(placementKey(placement));
+        for (const change of changes) {
+          const results = engine.applyDelta(change);
+          ledger.change(change);
+          for (const { placement } of results) ledger.schedule(placementKey(placement));
+          expectSame(engine, ledger);
+        }
+        // And a full computation from here: of the engine, of a new engine, and plainly.
+        const fresh = new PlacementEngine(engine.world, { compileCel: cel }).scheduleAll();
+        expect(engine.scheduleAll()).toStrictEqual(fresh);
+        for (const placement of ledger.world.placements) ledger.schedule(placementKey(placement));
+        expectSame(engine, ledger);
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+});
