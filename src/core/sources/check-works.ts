@@ -5,6 +5,9 @@ import type { ManifestWork, ManifestWorkSpec } from '../model/manifest-work.ts';
 import { parseFieldPath } from '../model/field-path.ts';
 import type { FieldPath } from '../model/field-path.ts';
 import type { Placement } from '../model/placement.ts';
+import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
+import { controlProblems } from '../work/replica-set/rollout-control.ts';
+import { SUBSTITUTE_ANNOTATION, substitutionProblems } from '../work/replica-set/substitute-cluster.ts';
 import { validateWorkSpec } from '../work/validate-work.ts';
 import { closestName } from './closest-name.ts';
 import type { FleetObjects } from './fleet-objects.ts';
@@ -51,10 +54,14 @@ function checkNamespace({ metadata }: ManifestWork, clusters: ReadonlySet<string
 }
 
 function checkReplicaSet(
-  { metadata, spec }: ManifestWorkReplicaSet,
+  replicaSet: ManifestWorkReplicaSet,
   placements: readonly Placement[],
 ): FieldFinding[] {
-  const findings = checkSpec(spec.manifestWorkTemplate, ['spec', 'manifestWorkTemplate']);
+  const { metadata, spec } = replicaSet;
+  const findings = [
+    ...checkSpec(spec.manifestWorkTemplate, ['spec', 'manifestWorkTemplate']),
+    ...checkControl(replicaSet),
+  ];
   if (placements.length === 0) return findings;
   const here = placements.filter((placement) => placement.metadata.namespace === metadata.namespace);
   const names = new Set(here.map((placement) => placement.metadata.name));
@@ -68,6 +75,31 @@ function checkReplicaSet(
         `got ${JSON.stringify(name)}, expected a Placement in namespace ${metadata.namespace ?? ''}`,
         meant === undefined ? undefined : `did you mean ${meant}?`,
       ),
+    );
+  });
+  return findings;
+}
+
+/** Annotations of ours that mean nothing, expressions that cannot be read, a strategy that no controller understands. */
+function checkControl(replicaSet: ManifestWorkReplicaSet): FieldFinding[] {
+  const { metadata, spec } = replicaSet;
+  const annotations = ['metadata', 'annotations'];
+  const findings = controlProblems(replicaSet).map((problem) =>
+    fieldError('replica-set.annotation', annotations, problem),
+  );
+  if (metadata.annotations?.[SUBSTITUTE_ANNOTATION] === 'true')
+    for (const problem of substitutionProblems(spec.manifestWorkTemplate))
+      findings.push(fieldError('replica-set.substitution', annotations, problem));
+  spec.placementRefs.forEach(({ rolloutStrategy }, index) => {
+    const parsed = parseRolloutStrategy({ ...rolloutStrategy, type: rolloutStrategy?.type ?? 'All' });
+    const problem = !parsed.ok
+      ? parsed.error
+      : parsed.value.type !== 'All' && !parsed.value.maxConcurrency.ok
+        ? parsed.value.maxConcurrency.error
+        : undefined;
+    if (problem === undefined) return;
+    findings.push(
+      fieldError('replica-set.rollout', ['spec', 'placementRefs', index, 'rolloutStrategy'], problem),
     );
   });
   return findings;

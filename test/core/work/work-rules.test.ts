@@ -7,6 +7,8 @@ import { manifestSizeBytes, manifestsSizeBytes } from '../../../src/core/work/ma
 import { isOwned, withOwner } from '../../../src/core/work/ownership.ts';
 import { sameWorkSpec } from '../../../src/core/work/replica-set/same-work-spec.ts';
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';
+import { checkWorks } from '../../../src/core/sources/check-works.ts';
+import { FleetObjects } from '../../../src/core/sources/fleet-objects.ts';
 import { splitManifests } from '../../../src/core/work/split-manifests.ts';
 import { validateWorkSpec } from '../../../src/core/work/validate-work.ts';
 
@@ -246,5 +248,58 @@ describe('substituteCluster', () => {
   ])('%s is an error', (text, want) => {
     const result = substituteCluster({ workload: { manifests: [configMap('a', text)] } }, cluster);
     expect(result.ok ? [] : result.errors).toEqual([expect.stringContaining(want)]);
+  });
+});
+
+describe('checkWorks on replica sets', () => {
+  it.each([
+    {
+      name: 'in order',
+      annotations: {},
+      strategy: { type: 'Progressive', progressive: { maxConcurrency: '50%' } },
+      want: [],
+    },
+    {
+      name: 'a pause that is none',
+      annotations: { 'berth.dev/rollout': 'paused' },
+      strategy: {},
+      want: ['replica-set.annotation'],
+    },
+    {
+      name: 'an unreadable expression',
+      annotations: { 'berth.dev/substitute': 'true' },
+      strategy: {},
+      want: ['replica-set.substitution'],
+    },
+    {
+      name: 'a deadline without unit',
+      annotations: {},
+      strategy: { type: 'All', all: { progressDeadline: '5' } },
+      want: ['replica-set.rollout'],
+    },
+    {
+      name: 'a size without %',
+      annotations: {},
+      strategy: { type: 'Progressive', progressive: { maxConcurrency: '5' } },
+      want: ['replica-set.rollout'],
+    },
+    {
+      name: 'a strategy that does not exist',
+      annotations: {},
+      strategy: { type: 'Sometimes' },
+      want: ['replica-set.rollout'],
+    },
+  ])('$name', ({ annotations, strategy, want }) => {
+    const object = {
+      apiVersion: 'work.open-cluster-management.io/v1alpha1',
+      kind: 'ManifestWorkReplicaSet',
+      metadata: { name: 'web', namespace: 'team', annotations },
+      spec: {
+        manifestWorkTemplate: { workload: { manifests: [configMap('a', '${env.HOME}')] } },
+        placementRefs: [{ name: 'all', rolloutStrategy: strategy }],
+      },
+    };
+    const fleet = new FleetObjects([{ object, location: { file: 'a.yaml', line: 1, column: 1 } }]);
+    expect(checkWorks(fleet).map(({ code }) => code)).toEqual(want);
   });
 });

@@ -30,7 +30,7 @@ function replaceInText(text: string, cluster: ManagedCluster, fail: (problem: st
     if (inside === undefined) return '${';
     const value = VALUE.exec(inside);
     if (value === null) {
-      fail(`cannot read ${all}: expected cluster.name, cluster.labels['key'] or cluster.claims['key']`);
+      fail(unreadable(all));
       return all;
     }
     const [, name, source, key, fallback] = value;
@@ -55,4 +55,19 @@ function replaceTexts(value: unknown, replace: (text: string) => string): unknow
   if (Array.isArray(value)) return value.map((item) => replaceTexts(item, replace));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, replaceTexts(field, replace)]));
+}
+
+/** Expressions in the manifests of a template that cannot be read, whatever the cluster is. */
+export function substitutionProblems(spec: ManifestWorkSpec): readonly string[] {
+  const problems = new Set<string>();
+  replaceTexts(spec.workload?.manifests ?? [], (text) => {
+    for (const [all, inside] of text.matchAll(EXPRESSION))
+      if (inside !== undefined && !VALUE.test(inside)) problems.add(unreadable(all));
+    return text;
+  });
+  return [...problems];
+}
+
+function unreadable(expression: string): string {
+  return `cannot read ${expression}: expected cluster.name, cluster.labels['key'] or cluster.claims['key']`;
 }
