@@ -77,6 +77,11 @@ export function readCase(line: string): CaseReading {
   } catch (error) {
     return { ok: false, error: `not JSON (${errorText(error)}), expected one case object per line` };
   }
+  return checkCase(value);
+}
+
+/** The same for a case that has been parsed. */
+export function checkCase(value: unknown): CaseReading {
   const parsed = simulationCase.safeParse(value);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'case'}: ${message}`);

