@@ -11,12 +11,12 @@ export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 const DELETE_OPTIONS = 'machinery:apis.meta.v1.DeleteOptions';
 
-const messageOf = new Map<string, string>(
-  [...BUILTIN_RESOURCES, ...SUBRESOURCE_KINDS].map((row) => [
-    `${row.group === '' ? '' : `${row.group}/`}${row.version} ${row.kind}`,
-    row.schema,
-  ]),
-);
+const messageOf = new Map<string, string>();
+for (const row of [...BUILTIN_RESOURCES, ...SUBRESOURCE_KINDS]) {
+  const group = row.group === '' ? '' : `${row.group}/`;
+  const versions = [row, ...('alsoServed' in row ? (row.alsoServed ?? []) : [])];
+  for (const { version, schema } of versions) messageOf.set(`${group}${version} ${row.kind}`, schema);
+}
 
 /** A `k8s\0` envelope and the object in it, as JSON with apiVersion and kind. Throws 400 for anything else. */
 export function decodeProtobuf(bytes: Uint8Array): JsonObject {

@@ -128,4 +128,35 @@ describe('toVersion', () => {
     const object = { apiVersion: 'v1', kind: 'Event' };
     expect(toVersion(object, core as NonNullable<typeof core>)).toBe(object);
   });
+
+  it('shows autoscalers in both versions without losing metrics', () => {
+    const [v1, v2] = ['v1', 'v2'].map(
+      (version) =>
+        scheme.resource('autoscaling', version, 'horizontalpodautoscalers') as NonNullable<typeof core>,
+    );
+    const old = {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'h' },
+      spec: { maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
+    };
+    const shown = toVersion(old, v2 as NonNullable<typeof core>);
+    const cpu = {
+      type: 'Resource',
+      resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
+    };
+    expect(shown).toEqual({ ...old, apiVersion: 'autoscaling/v2', spec: { maxReplicas: 3, metrics: [cpu] } });
+    const memory = {
+      type: 'Resource',
+      resource: { name: 'memory', target: { type: 'Utilization', averageUtilization: 9 } },
+    };
+    const written = {
+      ...shown,
+      metadata: { name: 'h', annotations: { q: '1' } },
+      spec: { maxReplicas: 3, metrics: [cpu, memory] },
+    };
+    const back = toVersion(written, v1 as NonNullable<typeof core>);
+    expect(back['spec']).toEqual({ maxReplicas: 3, targetCPUUtilizationPercentage: 50 });
+    expect(toVersion(back, v2 as NonNullable<typeof core>)).toEqual(written);
+  });
 });

@@ -47,16 +47,14 @@ function definitionOf(row: BuiltinResource): ResourceDefinition {
     builtIn: true,
     verbs: row.review === true ? ['create'] : ALL_VERBS,
     storageKey: row.storageKey ?? (row.group === '' ? plural : `${plural}.${row.group}`),
-    versions: [
-      {
-        name: row.version,
-        served: true,
-        storage: true,
-        schema: builtinSchema(row.schema),
-        subresources,
-        printerColumns: [],
-        selectableFields: row.selectable ?? [],
-      },
-    ],
+    versions: [row, ...(row.alsoServed ?? [])].map(({ version, schema }) => ({
+      name: version,
+      served: true,
+      storage: version === row.version,
+      schema: builtinSchema(schema),
+      subresources,
+      printerColumns: [],
+      selectableFields: row.selectable ?? [],
+    })),
   };
 }

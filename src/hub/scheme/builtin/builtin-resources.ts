@@ -1,5 +1,11 @@
 import type { OtherSubresource, ScalePaths } from '../resource-definition.ts';
 
+export interface BuiltinVersion {
+  readonly version: string;
+  /** Short definition name in kubernetes-schemas.json. */
+  readonly schema: string;
+}
+
 /** One row of the table of Kubernetes' own resources. Absent words have the usual value. */
 export interface BuiltinResource {
   readonly group: string;
@@ -7,6 +13,8 @@ export interface BuiltinResource {
   readonly kind: string;
   /** Short definition name in kubernetes-schemas.json. */
   readonly schema: string;
+  /** Versions besides the stored one; see to-version.ts for what differs. */
+  readonly alsoServed?: readonly BuiltinVersion[];
   readonly plural?: string;
   readonly short?: readonly string[];
   readonly categories?: readonly string[];
@@ -279,6 +287,7 @@ export const BUILTIN_RESOURCES: readonly BuiltinResource[] = [
     version: 'v2',
     kind: 'HorizontalPodAutoscaler',
     schema: 'autoscaling.v2.HorizontalPodAutoscaler',
+    alsoServed: [{ version: 'v1', schema: 'autoscaling.v1.HorizontalPodAutoscaler' }],
     short: ['hpa'],
     categories: ALL,
     status: true,
