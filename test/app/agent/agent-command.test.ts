@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
@@ -15,6 +18,30 @@ describe('berth agent', () => {
     const { io, stderr } = makeCliIo();
     expect(await runCli(['agent', ...REQUIRED, ...args], io)).toBe(1);
     expect(stderr()).toContain(want);
+  });
+
+  it.each([
+    { name: 'no list', text: 'clusterName: a', want: 'expected array' },
+    { name: 'a missing field', text: '- clusterName: a', want: '[0].hubKubeconfig' },
+    {
+      name: 'an unknown field',
+      text: '- {clusterName: a, hubKubeconfig: h, kubeConfig: k}',
+      want: 'kubeConfig',
+    },
+    {
+      name: 'one twice',
+      text: '- {clusterName: a, hubKubeconfig: h}\n- {clusterName: a, hubKubeconfig: ./h}',
+      want: '[1] names a of the same hub as [0]',
+    },
+    { name: 'broken YAML', text: '- {clusterName: a', want: 'cannot be read' },
+  ])('refuses a list of clusters with $name', async ({ text, want }) => {
+    const dir = await mkdtemp(join(tmpdir(), 'berth-pairs-'));
+    await writeFile(join(dir, 'fleet.yaml'), text);
+    const { io, stderr } = makeCliIo();
+    expect(await runCli(['agent', '--clusters', join(dir, 'fleet.yaml')], io)).toBe(1);
+    expect(stderr()).toContain('fleet.yaml');
+    expect(stderr()).toContain(want);
+    await rm(dir, { recursive: true });
   });
 
   it('prints RBAC without wildcards, every rule with a reason', async () => {

@@ -1,5 +1,6 @@
 import { InputError } from '../../../core/errors.ts';
 import { parseGoDuration } from '../../../core/model/go-duration.ts';
+import type { AgentPair } from '../../agent/agent-pairs.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 
@@ -8,7 +9,8 @@ interface AgentFlags {
   readonly printRbac: boolean;
   readonly namespace: string;
   readonly kubeconfig?: string;
-  readonly clusterName: string;
+  readonly clusterName?: string;
+  readonly clusters?: string;
   readonly agentId?: string;
   readonly statusSyncInterval: string;
   readonly appliedmanifestworkEvictionGracePeriod: string;
@@ -24,6 +26,7 @@ const EXAMPLES = `
 Examples:
   berth agent --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1
   berth agent --hub-kubeconfig /var/run/hub/kubeconfig --cluster-name edge-7 --drift resync   # in a pod of the managed cluster
+  berth agent --clusters fleet.yaml                                # many clusters, or many hubs, in one process
   berth agent --print-rbac --cluster-name edge-7                  # the permissions it needs, each with its reason
 `;
 
@@ -37,7 +40,11 @@ export const agentCommand: CliCommand = {
         '--kubeconfig <file>',
         'kubeconfig of the managed cluster (default: KUBECONFIG, else in-cluster)',
       )
-      .requiredOption('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub')
+      .option('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub')
+      .option(
+        '--clusters <file>',
+        'several at once: a YAML list of clusterName, hubKubeconfig, kubeconfig, agentId',
+      )
       .option('--agent-id <id>', 'owner of the AppliedManifestWorks (default: hash of the hub URL)')
       .option('--status-sync-interval <duration>', 'how often objects that cannot be watched are read', '10s')
       .option(
@@ -65,15 +72,11 @@ export const agentCommand: CliCommand = {
 async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   if (flags.printRbac) {
     const { renderAgentRbac } = await import('../../agent/agent-rbac.ts');
-    io.stdout.write(renderAgentRbac(flags));
+    const { clusterName = 'CLUSTER', namespace } = flags;
+    io.stdout.write(renderAgentRbac({ clusterName, namespace }));
     return 0;
   }
-  const { hubKubeconfig } = flags;
-  if (hubKubeconfig === undefined)
-    throw new InputError('is missing, expected the kubeconfig file of the hub', {
-      code: 'cli.flag',
-      subject: '--hub-kubeconfig',
-    });
+  const pairs = await pairsOf(flags);
   const settings = {
     statusSyncIntervalMs: duration('--status-sync-interval', flags.statusSyncInterval),
     evictionGraceMs: duration(
@@ -89,50 +92,35 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
     },
   };
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
-  const { loadKubeConfig } = await import('../../../adapters/kube/load-kube-config.ts');
-  const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
   const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
-  const { ImpersonatingClients } = await import('../../agent/impersonating-clients.ts');
-  const { startAgent } = await import('../../agent/start-agent.ts');
+  const { runAgents } = await import('../../agent/run-agents.ts');
   const log = createLogger({ level, stream: io.stderr });
-  const clusterConfig = loadKubeConfig(flags.kubeconfig === undefined ? {} : { file: flags.kubeconfig });
-  const hub = new HttpKubeApi({ config: loadKubeConfig({ file: hubKubeconfig }), clock });
-  const cluster = new HttpKubeApi({ config: clusterConfig, clock });
-  const executors = new ImpersonatingClients(clusterConfig, clock);
-  const agent = startAgent({
-    ...settings,
-    hub,
-    cluster,
-    clusterName: flags.clusterName,
-    agentId: flags.agentId,
-    clock,
-    log,
-    impersonate: (user) => executors.as(user),
-    onEvent: ({ kind, ...fields }) => log.info(EVENT_TEXT[kind], fields),
-  });
-  log.info('agent started', { cluster: flags.clusterName, hub: hub.server, managed: cluster.server });
-  void agent
-    .whenSynced()
-    .then(() => log.info('works and applied works are known', { cluster: flags.clusterName }));
-  await aborted(io.signal);
-  await agent.close();
-  for (const client of [hub, cluster, executors]) client.close();
+  await runAgents({ pairs, settings, clock, log }, io.signal);
   return 0;
 }
 
-const EVENT_TEXT = {
-  applied: 'work applied',
-  failed: 'work cannot be applied',
-  corrected: 'drift corrected',
-  feedback: 'feedback changed',
-  deleted: 'work deleted',
-  evicted: 'work evicted',
-} as const;
+async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
+  const { clusters, clusterName, hubKubeconfig, kubeconfig, agentId } = flags;
+  if (clusters !== undefined) {
+    if (clusterName !== undefined || hubKubeconfig !== undefined)
+      throw new InputError(
+        'names clusters and hubs itself, expected it without --cluster-name and --hub-kubeconfig',
+        {
+          code: 'cli.flag',
+          subject: '--clusters',
+        },
+      );
+    const { readAgentPairs } = await import('../../agent/agent-pairs.ts');
+    return readAgentPairs(clusters);
+  }
+  if (hubKubeconfig === undefined) throw missing('--hub-kubeconfig', 'the kubeconfig file of the hub');
+  if (clusterName === undefined) throw missing('--cluster-name', 'the name of the managed cluster');
+  return [{ clusterName, hubKubeconfig, kubeconfig, agentId }];
+}
 
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+function missing(flag: string, expected: string): InputError {
+  return new InputError(`is missing, expected ${expected}`, { code: 'cli.flag', subject: flag });
 }
 
 function duration(flag: string, text: string): number {
