@@ -6,7 +6,7 @@ import type { GitAuth } from './git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
 import { checkGitRef, refspecsOf } from './git-ref.ts';
-import type { GitMirror, GitRef } from './git-repository.ts';
+import type { GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
 import { lockMirror, removeLeftovers } from './mirror-lock.ts';
@@ -64,6 +64,19 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   async fetch(ref: GitRef, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
     checkGitRef(ref);
+    try {
+      return await this.#fetchRef(ref, options);
+    } catch (error) {
+      if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
+      // The mirror is only a cache: what is damaged goes, and everything is fetched again, once.
+      await super.close();
+      await rm(path.join(this.gitDir, URL_FILE), { force: true });
+      await prepare(this.#options);
+      return this.#fetchRef(ref, options);
+    }
+  }
+
+  async #fetchRef(ref: GitRef, options: { readonly signal?: AbortSignal | undefined }): Promise<string> {
     if (ref.type === 'commit' && (await this.#has(ref.id))) return ref.id;
     await this.#fetchRefspecs(refspecsOf(ref), options.signal).catch(async (error: unknown) => {
       // Servers may refuse to serve a bare id; the commit is then looked for on every branch and tag.
@@ -74,6 +87,15 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     const commit = await this.resolve(ref);
     await this.#repackWhenScattered();
     return commit;
+  }
+
+  async pin(name: PinName, commit: string): Promise<void> {
+    if ((await this.pinned(name)) === commit) return;
+    await this.git(['update-ref', `refs/berth/${name}`, commit], this.gitDir);
+  }
+
+  pinned(name: PinName): Promise<string | undefined> {
+    return this.commitOf(`refs/berth/${name}`);
   }
 
   override async close(): Promise<void> {

@@ -44,7 +44,7 @@ export class GitProgramRepository implements GitRepository {
     checkGitRef(ref);
     switch (ref.type) {
       case 'head':
-        return (await this.#commitOf('refs/berth/head')) ?? this.#required('HEAD', 'the default branch');
+        return (await this.commitOf('refs/berth/head')) ?? this.#required('HEAD', 'the default branch');
       case 'branch':
         return this.#required(`refs/heads/${ref.name}`, formatGitRef(ref));
       case 'tag':
@@ -59,8 +59,8 @@ export class GitProgramRepository implements GitRepository {
   async resolveRevision(revision: string): Promise<string> {
     if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) throw notFound(revision);
     return (
-      (await this.#commitOf(revision)) ??
-      (await this.#commitOf(`refs/remotes/origin/${revision}`)) ??
+      (await this.commitOf(revision)) ??
+      (await this.commitOf(`refs/remotes/origin/${revision}`)) ??
       this.#fail(revision)
     );
   }
@@ -131,11 +131,11 @@ export class GitProgramRepository implements GitRepository {
   }
 
   async #required(revision: string, subject: string): Promise<string> {
-    return (await this.#commitOf(revision)) ?? this.#fail(subject);
+    return (await this.commitOf(revision)) ?? this.#fail(subject);
   }
 
   /** `name^{commit}` peels annotated tags; a name with a line break or NUL was refused before. */
-  #commitOf(revision: string): Promise<string | undefined> {
+  protected commitOf(revision: string): Promise<string | undefined> {
     return this.#catFile.resolve(`${revision}^{commit}`);
   }
 

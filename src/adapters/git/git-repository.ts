@@ -90,4 +90,10 @@ export interface GitMirror extends GitRepository {
    * (credentials, host key, no such ref), TransientError when it could not be asked.
    */
   fetch(ref: GitRef, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
+  /** Remembers a commit under a name of ours, across restarts; what it needs is kept. */
+  pin(name: PinName, commit: string): Promise<void>;
+  pinned(name: PinName): Promise<string | undefined>;
 }
+
+/** `verified`: passed the signature policy; `complete`: every file of it could be read. */
+export type PinName = 'verified' | 'complete';

@@ -7,7 +7,7 @@ import { BerthError, InputError, TransientError, errorText } from '../../core/er
 import { basicAuthorization, checkAuthFits, httpCredentials, NO_AUTH } from './git-auth.ts';
 import type { MirrorOptions } from './git-program-mirror.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
-import type { GitMirror, GitRef } from './git-repository.ts';
+import type { GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
 import { gitHttpClient } from './http-client.ts';
 import { InProcessRepository } from './in-process-repository.ts';
@@ -81,6 +81,16 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       throw this.#meaning(error, ref);
     }
     return this.resolve(ref);
+  }
+
+  async pin(name: PinName, commit: string): Promise<void> {
+    // A repository that is read in place belongs to somebody else.
+    if (!this.#remote) return;
+    await git.writeRef({ ...this.store, ref: `refs/berth/${name}`, value: commit, force: true });
+  }
+
+  pinned(name: PinName): Promise<string | undefined> {
+    return this.commitOf(`refs/berth/${name}`);
   }
 
   override async close(): Promise<void> {

@@ -41,7 +41,7 @@ export class InProcessRepository implements GitRepository {
     checkGitRef(ref);
     switch (ref.type) {
       case 'head':
-        return (await this.#commitOf('refs/berth/head')) ?? this.#required('HEAD', formatGitRef(ref));
+        return (await this.commitOf('refs/berth/head')) ?? this.#required('HEAD', formatGitRef(ref));
       case 'branch':
         return this.#required(`refs/heads/${ref.name}`, formatGitRef(ref));
       case 'tag':
@@ -64,12 +64,12 @@ export class InProcessRepository implements GitRepository {
       `refs/tags/${revision}`,
       `refs/remotes/origin/${revision}`,
     ]) {
-      const commit = await this.#commitOf(name);
+      const commit = await this.commitOf(name);
       if (commit !== undefined) return commit;
     }
     if (/^[0-9a-f]{4,39}$/.test(revision)) {
       const oid = await git.expandOid({ ...this.store, oid: revision }).catch(() => undefined);
-      const commit = oid === undefined ? undefined : await this.#commitOf(oid);
+      const commit = oid === undefined ? undefined : await this.commitOf(oid);
       if (commit !== undefined) return commit;
     }
     throw notFound(revision);
@@ -144,7 +144,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   /** The commit that a ref, id or annotated tag leads to. */
-  async #commitOf(name: string): Promise<string | undefined> {
+  protected async commitOf(name: string): Promise<string | undefined> {
     try {
       const oid = /^[0-9a-f]{40}$/.test(name) ? name : await git.resolveRef({ ...this.store, ref: name });
       // Peels annotated tags on the way.
@@ -157,7 +157,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   async #required(name: string, subject: string): Promise<string> {
-    const commit = await this.#commitOf(name);
+    const commit = await this.commitOf(name);
     if (commit === undefined) throw notFound(subject);
     return commit;
   }

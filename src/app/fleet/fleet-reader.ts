@@ -26,8 +26,15 @@ export interface FleetReaderOptions {
    * the commit itself says.
    */
   readonly keepLastGood?: boolean | undefined;
+  /** Where the last commit that could be read completely is remembered across restarts. */
+  readonly lastComplete?: LastCompleteStore | undefined;
   /** The process's environment: where to find kubectl, for kustomizations. Absent: they are refused. */
   readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+export interface LastCompleteStore {
+  readonly load: () => Promise<string | undefined>;
+  readonly store: (commit: string) => Promise<void>;
 }
 
 /** What is remembered of the commit that was read last, so that the next one costs only its difference. */
@@ -52,6 +59,7 @@ export class FleetReader {
   readonly #selector: ManifestSelector;
   readonly #limits: ManifestLimits;
   readonly #keepLastGood: boolean;
+  readonly #options: FleetReaderOptions;
   readonly #ambient: Readonly<Record<string, string | undefined>>;
   readonly #kustomize = new KustomizeRenderer();
   #memory: Memory | undefined;
@@ -60,6 +68,7 @@ export class FleetReader {
 
   constructor(repository: GitRepository, options: FleetReaderOptions = {}) {
     this.#repository = repository;
+    this.#options = options;
     this.#selector = manifestSelector(options.paths ?? []);
     this.#limits = options.limits ?? DEFAULT_MANIFEST_LIMITS;
     this.#keepLastGood = options.keepLastGood ?? false;
@@ -155,13 +164,16 @@ export class FleetReader {
     complete &&= filled;
     const fleet: Fleet = {
       commit: info,
-      objects: complete || !this.#keepLastGood ? objects : this.#withVanished(objects),
+      objects: complete || !this.#keepLastGood ? objects : await this.#withVanished(objects, info.id),
       problems: [...selection.problems, ...problems.map((problem) => withCommit(problem, info.id))],
       files: selection.paths.length,
       complete,
       textOf: (file, commit) => this.#textOf(file, commit ?? info.id),
     };
-    if (complete) this.#lastComplete = fleet;
+    if (complete) {
+      this.#lastComplete = fleet;
+      await this.#options.lastComplete?.store(info.id);
+    }
     return fleet;
   }
 
@@ -173,11 +185,23 @@ export class FleetReader {
   }
 
   /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was. */
-  #withVanished(objects: readonly ParsedManifest[]): ParsedManifest[] {
+  async #withVanished(
+    objects: readonly ParsedManifest[],
+    commitId: string,
+  ): Promise<readonly ParsedManifest[]> {
+    this.#lastComplete ??= await this.#readLastComplete(commitId);
     const present = new Set(objects.map(objectKey));
     const { objects: before = [], commit } = this.#lastComplete ?? {};
     const vanished = before.filter((object) => !present.has(objectKey(object)));
     return [...objects, ...vanished.map((object) => ofCommit(object, commit?.id ?? ''))];
+  }
+
+  /** After a restart the fleet of before is read again, from the commit that was remembered. */
+  async #readLastComplete(current: string): Promise<Fleet | undefined> {
+    const commit = await this.#options.lastComplete?.load();
+    if (commit === undefined || commit === current) return undefined;
+    const { paths, limits, ambient } = this.#options;
+    return new FleetReader(this.#repository, { paths, limits, ambient }).read(commit);
   }
 
   #renderKustomizations(entries: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, ParsedFile>> {

@@ -1,5 +1,8 @@
 import { GitProgramMirror } from '../../adapters/git/git-program-mirror.ts';
 import type { MirrorOptions } from '../../adapters/git/git-program-mirror.ts';
+import { SignatureVerifier } from '../../adapters/git/commit-signature.ts';
+import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';
+import { InputError } from '../../core/errors.ts';
 import { checkGitRef } from '../../adapters/git/git-ref.ts';
 import type { GitMirror, GitRef } from '../../adapters/git/git-repository.ts';
 import type { Fleet } from './fleet.ts';
@@ -9,6 +12,8 @@ export interface FleetSourceOptions extends MirrorOptions {
   /** Absent: the remote's default branch. */
   readonly ref?: GitRef | undefined;
   readonly paths?: readonly string[] | undefined;
+  /** Only commits signed by these keys are taken; another one is an InputError of `fetch` and changes nothing. */
+  readonly signatures?: SignaturePolicy | undefined;
 }
 
 /** One Git source, kept open; each commit is read as the difference to the one before. */
@@ -24,23 +29,46 @@ export interface FleetSource {
 /** Opens a source without touching the network. InputError for a bad URL, ref or glob. */
 export async function openFleetSource(options: FleetSourceOptions): Promise<FleetSource> {
   const ref = checkGitRef(options.ref ?? { type: 'head' });
+  const verifier =
+    options.signatures === undefined ? undefined : new SignatureVerifier(options.signatures, options.ambient);
   const repository = await GitProgramMirror.open(options);
   const reader = new FleetReader(repository, {
     paths: options.paths,
     keepLastGood: true,
     ambient: options.ambient,
+    lastComplete: {
+      load: () => repository.pinned('complete'),
+      store: (commit) => repository.pin('complete', commit),
+    },
   });
-  let fetched: string | undefined;
+  let accepted: string | undefined;
+  // Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted.
+  const current = async (): Promise<string> => {
+    if (accepted !== undefined) return accepted;
+    const known =
+      verifier === undefined ? await repository.resolve(ref) : await repository.pinned('verified');
+    if (known !== undefined) return known;
+    throw new InputError('holds no commit that passed the signature policy', {
+      code: 'git.signature',
+      subject: `Git repository ${options.url}`,
+    });
+  };
   return {
     repository,
     async fetch(signal) {
       const commit = await repository.fetch(ref, { signal });
-      const moved = commit !== fetched;
-      fetched = commit;
+      if (verifier !== undefined && commit !== accepted) {
+        await verifier.check(options.mirrorDir, commit);
+        await repository.pin('verified', commit);
+      }
+      const moved = commit !== accepted;
+      accepted = commit;
       return { commit, moved };
     },
-    // Without a fetch in this process the mirror still knows what the last one brought.
-    read: async (commit) => reader.read(commit ?? fetched ?? (await repository.resolve(ref))),
-    close: () => repository.close(),
+    read: async (commit) => reader.read(commit ?? (await current())),
+    async close() {
+      await repository.close();
+      await verifier?.close();
+    },
   };
 }

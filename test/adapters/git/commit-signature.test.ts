@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SignatureVerifier } from '../../../src/adapters/git/commit-signature.ts';
+import type { SignaturePolicy } from '../../../src/adapters/git/commit-signature.ts';
+import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
+import { GitFixture, tempDir } from './git-fixture.ts';
+
+const has = (program: string, ...args: string[]): boolean => {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' });
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+};
+
+interface Signer {
+  /** Git configuration that signs with the key. */
+  readonly config: readonly string[];
+  readonly env: Record<string, string>;
+  readonly policy: SignaturePolicy;
+}
+
+function sshSigner(): Signer {
+  const dir = tempDir();
+  const key = path.join(dir, 'key');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  const allowedSignersFile = path.join(dir, 'allowed');
+  writeFileSync(allowedSignersFile, `ada@example.com ${readFileSync(`${key}.pub`, 'utf8')}`);
+  return { config: ['gpg.format=ssh', `user.signingKey=${key}`], env: {}, policy: { allowedSignersFile } };
+}
+
+function gpgSigner(): Signer {
+  const home = mkdtempSync('/tmp/berth-gpgtest-');
+  const env = { GNUPGHOME: home };
+  const gpg = (...args: string[]) =>
+    execFileSync('gpg', ['--batch', '--quiet', ...args], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  gpg('--passphrase', '', '--quick-generate-key', 'Ada <ada@example.com>', 'ed25519', 'sign', 'never');
+  const gpgKeysFile = path.join(tempDir(), 'keys.asc');
+  writeFileSync(gpgKeysFile, gpg('--armor', '--export'));
+  return { config: ['gpg.format=openpgp', 'user.signingKey=ada@example.com'], env, policy: { gpgKeysFile } };
+}
+
+const KINDS: readonly [string, boolean, () => Signer][] = [
+  ['SSH', has('ssh-keygen', '-?'), sshSigner],
+  ['GPG', has('gpg', '--version'), gpgSigner],
+];
+
+describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
+  let fixture: GitFixture;
+  beforeEach(() => {
+    fixture = new GitFixture();
+    fixture.commit({ 'a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' });
+  });
+  afterEach(() => fixture.remove());
+
+  function signedCommit(signer: Signer, message: string): string {
+    const parent = fixture.tip('main') ?? '';
+    const config = signer.config.flatMap((entry) => ['-c', entry]);
+    const commit = execFileSync(
+      'git',
+      [...config, 'commit-tree', '-S', '-p', parent, '-m', message, `${parent}^{tree}`],
+      {
+        env: {
+          ...process.env,
+          ...signer.env,
+          GIT_DIR: fixture.dir,
+          GIT_AUTHOR_NAME: 'Ada',
+          GIT_AUTHOR_EMAIL: 'ada@example.com',
+          GIT_COMMITTER_NAME: 'Ada',
+          GIT_COMMITTER_EMAIL: 'ada@example.com',
+        },
+        encoding: 'utf8',
+      },
+    ).trim();
+    fixture.git('update-ref', 'refs/heads/main', commit);
+    return commit;
+  }
+
+  it.runIf(available)('are good only by an allowed key', async () => {
+    const [ada, eve] = [makeSigner(), makeSigner()];
+    const verifier = new SignatureVerifier(ada.policy, process.env);
+    await verifier.check(fixture.dir, signedCommit(ada, 'by Ada'));
+    const refused = { name: 'InputError', code: 'git.signature' };
+    await expect(verifier.check(fixture.dir, signedCommit(eve, 'by Eve'))).rejects.toMatchObject(refused);
+    await expect(verifier.check(fixture.dir, fixture.commit({}))).rejects.toMatchObject(refused);
+    const genuine = signedCommit(ada, 'genuine');
+    const forged = fixture.git('cat-file', 'commit', genuine).replace('genuine', 'forged!');
+    const id = execFileSync('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], {
+      cwd: fixture.dir,
+      input: `${forged}\n`,
+      encoding: 'utf8',
+    }).trim();
+    await expect(verifier.check(fixture.dir, id)).rejects.toMatchObject(refused);
+    await verifier.close();
+  });
+
+  it.runIf(available)('keep a source at the last accepted commit, also after a restart', async () => {
+    const ada = makeSigner();
+    const mirrorDir = path.join(tempDir(), 'm.git');
+    const open = () =>
+      openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env, signatures: ada.policy });
+    const source = await open();
+    await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
+    await expect(source.read()).rejects.toMatchObject({ code: 'git.signature' });
+    const good = signedCommit(ada, 'good');
+    expect(await source.fetch()).toEqual({ commit: good, moved: true });
+    fixture.commit({ 'a.yaml': null });
+    await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
+    expect((await source.read()).commit?.id).toBe(good);
+    await source.close();
+    const restarted = await open();
+    expect((await restarted.read()).commit?.id).toBe(good);
+    await restarted.close();
+  });
+});

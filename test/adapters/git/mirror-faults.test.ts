@@ -1,0 +1,121 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
+import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
+import { GitFixture, tempDir } from './git-fixture.ts';
+
+const MAIN = { type: 'branch', name: 'main' } as const;
+const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
+
+describe('a mirror survives', () => {
+  let fixture: GitFixture;
+  let mirrorDir: string;
+  beforeEach(() => {
+    fixture = new GitFixture();
+    fixture.commit(
+      Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}.yaml`, configMap(`c${i}`)])),
+    );
+    mirrorDir = path.join(tempDir(), 'mirror.git');
+  });
+  afterEach(() => fixture.remove());
+  const open = () => GitProgramMirror.open({ url: fixture.dir, mirrorDir, ambient: process.env });
+  const fetchOnce = async (): Promise<number> => {
+    const mirror = await open();
+    const commit = await mirror.fetch(MAIN);
+    const entries = await mirror.listTree(commit);
+    let read = 0;
+    await mirror.readBlobs(
+      entries.map(({ id }) => id),
+      { maxBytes: 1e6 },
+      (blob) => (read += blob.state === 'read' ? 1 : 0),
+    );
+    await mirror.close();
+    expect(read).toBe(entries.length);
+    return entries.length;
+  };
+
+  it('being killed at any point of a fetch', async () => {
+    await fetchOnce();
+    for (let delayMs = 0; delayMs <= 40; delayMs += 4) {
+      fixture.commit({
+        [`g${delayMs}.yaml`]: configMap(`g${delayMs}`),
+        'big.bin': String(delayMs).repeat(300_000),
+      });
+      const child = spawn('git', ['fetch', '--quiet', fixture.dir, '+refs/heads/main:refs/heads/main'], {
+        env: { PATH: process.env['PATH'], GIT_DIR: mirrorDir, GIT_CONFIG_GLOBAL: '/dev/null' },
+        stdio: 'ignore',
+        detached: true,
+      });
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+      await ended;
+      // What a killed owner leaves besides: its own lock, and the locks of git.
+      writeFileSync(path.join(mirrorDir, 'berth-lock'), '999999999');
+      writeFileSync(path.join(mirrorDir, 'refs/heads/main.lock'), '');
+      writeFileSync(path.join(mirrorDir, 'packed-refs.lock'), '');
+      expect(await fetchOnce()).toBe(302 + delayMs / 4);
+    }
+    expect(
+      readdirSync(mirrorDir, { recursive: true }).filter((name) => /\.lock$|tmp_/.test(String(name))),
+    ).toEqual([]);
+  });
+
+  it.each<[string, (dir: string) => void]>([
+    ['a half-made directory', (dir) => rmSync(path.join(dir, 'HEAD'))],
+    ['a lost configuration', (dir) => rmSync(path.join(dir, 'config'))],
+    ['no objects at all', (dir) => rmSync(path.join(dir, 'objects'), { recursive: true })],
+    [
+      'another URL than before',
+      (dir) => writeFileSync(path.join(dir, 'berth-url'), 'https://elsewhere.example/x'),
+    ],
+  ])('%s', async (_name, damage) => {
+    await fetchOnce();
+    damage(mirrorDir);
+    expect(await fetchOnce()).toBe(300);
+  });
+
+  it('damaged packs, by fetching everything again', async () => {
+    await fetchOnce();
+    const packs = path.join(mirrorDir, 'objects/pack');
+    for (const name of readdirSync(packs))
+      if (name.endsWith('.pack')) truncateSync(path.join(packs, name), 100);
+    expect(await fetchOnce()).toBe(300);
+  });
+
+  it('a remote that is shallow', async () => {
+    fixture.commit({ 'x.yaml': configMap('x') });
+    const shallow = path.join(tempDir(), 'shallow.git');
+    execFileSync('git', ['clone', '-q', '--bare', '--depth=1', `file://${fixture.dir}`, shallow]);
+    const mirror = await GitProgramMirror.open({ url: shallow, mirrorDir, ambient: process.env });
+    expect(await mirror.listTree(await mirror.fetch(MAIN))).toHaveLength(301);
+    await mirror.close();
+  });
+
+  it('a second owner, by refusing it', async () => {
+    const first = await open();
+    await expect(open()).rejects.toMatchObject({ name: 'InputError', code: 'git.mirror-in-use' });
+    await first.close();
+    await (await open()).close();
+  });
+
+  it('a restart in the middle of a broken file: what vanished meanwhile stays', async () => {
+    const source = () => openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env, ref: MAIN });
+    const before = await source();
+    await before.fetch();
+    expect((await before.read()).objects).toHaveLength(300);
+    await before.close();
+    fixture.commit({ 'f1.yaml': '[', 'f2.yaml': null });
+    const after = await source();
+    await after.fetch();
+    const fleet = await after.read();
+    expect(fleet.complete).toBe(false);
+    expect(fleet.objects.map(({ object }) => object.metadata.name)).toEqual(
+      expect.arrayContaining(['c1', 'c2']),
+    );
+    expect(fleet.objects).toHaveLength(300);
+    await after.close();
+  });
+});
