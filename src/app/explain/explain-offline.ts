@@ -94,8 +94,6 @@ async function worldBefore(
   around: Surroundings,
 ): Promise<World | undefined> {
   if (since === undefined) return undefined;
-  if (source.caseFile !== undefined)
-    throw new InputError('a recorded case has no revisions', { code: 'explain.since', subject: '--since' });
   return (await readOfflineWorld({ ...source, ref: since }, around)).world;
 }
 

@@ -107,6 +107,17 @@ describe('berth test', () => {
     expect(out).toContain('bad.yaml');
   });
 
+  it('says when the JUnit file cannot be written', async () => {
+    const { code, err } = await berth(
+      'test',
+      'examples/placement-tests',
+      '--junit',
+      path.join(folder, 'no', 'x.xml'),
+    );
+    expect(code).toBe(1);
+    expect(err).toContain('cannot be written');
+  });
+
   it('does not pass when there is nothing to run', async () => {
     const empty = mkdtempSync(path.join(os.tmpdir(), 'berth-empty-'));
     const { code, err } = await berth('test', empty);

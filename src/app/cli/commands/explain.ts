@@ -61,6 +61,7 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
       code: 'explain.placement',
       subject: JSON.stringify(name),
     });
+  refuseContradictions(options);
   const ref = { namespace, name: placement };
   const { explanation, lines, problems } = await explained(io, ref, options);
   const { countProblems, renderProblems } = await import('../problem-report.ts');
@@ -73,10 +74,30 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
   return 0;
 }
 
+/** An option that would have no effect is a misunderstanding, not a detail. */
+function refuseContradictions(options: ExplainOptions): void {
+  const refuse = (option: string, problem: string): never => {
+    throw new InputError(problem, { code: 'explain.options', subject: option });
+  };
+  if (options.since !== undefined && options.cluster !== undefined)
+    refuse('--since', 'is about a whole placement, leave --cluster out');
+  const wantsHub = asksHub(options);
+  for (const option of ['ref', 'since', 'case'] as const)
+    if (wantsHub && options[option] !== undefined)
+      refuse(`--${option}`, 'a hub has no revisions and no cases');
+  if (options.case !== undefined && options.since !== undefined)
+    refuse('--since', 'a recorded case has no revisions');
+  if (options.caseName !== undefined && options.case === undefined)
+    refuse('--case-name', 'expected --case FILE with it');
+}
+
+function asksHub({ hub, kubeconfig, context }: ExplainOptions): boolean {
+  return hub || kubeconfig !== undefined || context !== undefined;
+}
+
 async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {
   const { explainInWorld, explainOffline } = await import('../../explain/explain-offline.ts');
-  if (!options.hub && options.kubeconfig === undefined && options.context === undefined)
-    return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
+  if (!asksHub(options)) return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
   const { readHubWorld } = await import('../../explain/hub-world.ts');
   const now = options.now ?? new Date().toISOString();
   const world = await withHub(io, options, (hub) => readHubWorld(hub, ref, now));

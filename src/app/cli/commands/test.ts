@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { errorText, InputError } from '../../../core/errors.ts';
 import type { TestReport } from '../../placement-test/junit.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
@@ -62,5 +63,11 @@ async function test(io: CliIo, paths: readonly string[], options: TestOptions): 
 async function writeJunit(io: CliIo, file: string, reports: readonly TestReport[]): Promise<void> {
   const { writeFile } = await import('node:fs/promises');
   const { renderJunit } = await import('../../placement-test/junit.ts');
-  await writeFile(path.resolve(io.cwd, file), renderJunit(reports));
+  await writeFile(path.resolve(io.cwd, file), renderJunit(reports)).catch((cause: unknown) => {
+    throw new InputError(`cannot be written: ${errorText(cause)}`, {
+      code: 'test.junit',
+      subject: file,
+      cause,
+    });
+  });
 }
