@@ -5,11 +5,11 @@ import type { Digest } from '../publish/plan-token.ts';
  * Ownership of applied objects as an ApplySet (KEP-3659): a parent object names the kinds and namespaces, every member carries the
  * parent's id. kubectl and other tools that know ApplySets see, and respect, the same set.
  */
-export const APPLY_SET_ID_LABEL = 'applyset.kubernetes.io/id';
+const APPLY_SET_ID_LABEL = 'applyset.kubernetes.io/id';
 export const APPLY_SET_PART_OF_LABEL = 'applyset.kubernetes.io/part-of';
-export const APPLY_SET_TOOLING_ANNOTATION = 'applyset.kubernetes.io/tooling';
-export const APPLY_SET_KINDS_ANNOTATION = 'applyset.kubernetes.io/contains-group-kinds';
-export const APPLY_SET_NAMESPACES_ANNOTATION = 'applyset.kubernetes.io/additional-namespaces';
+const APPLY_SET_TOOLING_ANNOTATION = 'applyset.kubernetes.io/tooling';
+const APPLY_SET_KINDS_ANNOTATION = 'applyset.kubernetes.io/contains-group-kinds';
+const APPLY_SET_NAMESPACES_ANNOTATION = 'applyset.kubernetes.io/additional-namespaces';
 /** Ours, on the parent: the API version of each kind, so that members of a kind that left Git can be found. */
 export const MEMBER_VERSIONS_ANNOTATION = 'berth.dev/member-versions';
 export const TOOLING = 'berth/v1';

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
+import type { Placement } from '../../src/core/model/placement.ts';
+import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
+import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
+import { GitFixture } from '../fakes/git-fixture.ts';
+
+const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const stops: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+it('berth serve, killed again and again while commits arrive, brings the last commit to the hub and then rests', async () => {
+  const hub = await startEmbeddedHub();
+  stops.push(hub.close);
+  const git = new GitFixture();
+  stops.push(() => git.remove());
+  const data = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+  stops.push(() => rmSync(data, { recursive: true, force: true }));
+  let child: ChildProcess | undefined;
+  let stderr = '';
+  const start = (): void => {
+    const args = [
+      'serve',
+      '--repo',
+      git.path,
+      '--kubeconfig',
+      hub.kubeconfig,
+      '--data',
+      data,
+      '--embedded',
+      '--poll',
+      '100ms',
+    ];
+    child = spawn(process.execPath, [MAIN, ...args, '--removal-budget', '100%'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const dying = child;
+    if (dying === undefined || dying.exitCode !== null || dying.signalCode !== null) return;
+    const gone = new Promise((resolve) => dying.once('exit', resolve));
+    dying.kill(signal);
+    await gone;
+  };
+  stops.push(() => end('SIGKILL'));
+
+  const listed = async (name: string): Promise<string[]> => {
+    const labelSelector = `cluster.open-cluster-management.io/placement=${name}`;
+    const { items } = await hub.api.list(PLACEMENT_DECISION, { namespace: 'team-a', labelSelector });
+    return items.flatMap((item) =>
+      ((item['status'] as { decisions?: { clusterName: string }[] } | undefined)?.decisions ?? []).map(
+        (d) => d.clusterName,
+      ),
+    );
+  };
+  const count = (round: number) => 1 + (round % 5);
+  const commit = (round: number) =>
+    git.commit({
+      ...baseFiles,
+      'p.yaml': yaml(...['a', 'b', 'c'].map((name) => placement(name, { numberOfClusters: count(round) }))),
+    });
+
+  let rounds = 0;
+  for (; rounds < 6; rounds++) {
+    commit(rounds);
+    start();
+    await pause(400 + Math.random() * 1_200);
+    await end('SIGKILL');
+  }
+  const last = rounds - 1;
+  start();
+  for (const name of ['a', 'b', 'c']) {
+    await expect.poll(async () => (await listed(name)).length, { timeout: 20_000 }).toBe(count(last));
+    await expect
+      .poll(
+        async () =>
+          ((await hub.api.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement).status
+            ?.numberOfSelectedClusters,
+        { timeout: 10_000 },
+      )
+      .toBe(count(last));
+    expect(new Set(await listed(name)).size).toBe(count(last));
+  }
+  await pause(500);
+  const before = (await hub.api.list(PLACEMENT)).resourceVersion;
+  await pause(1_000);
+  expect((await hub.api.list(PLACEMENT)).resourceVersion).toBe(before);
+  await end('SIGTERM');
+  expect(child?.exitCode).toBe(0);
+  expect(stderr).not.toContain('unexpectedly');
+});
