@@ -19,20 +19,6 @@ export function sortedResources(resources: readonly AppliedResource[]): readonly
   return [...byKey.values()].sort(compareResources);
 }
 
-export function sameResources(a: readonly AppliedResource[], b: readonly AppliedResource[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((resource, index) => {
-      const other = b[index];
-      return (
-        other !== undefined &&
-        compareResources(resource, other) === 0 &&
-        (resource.uid ?? '') === (other.uid ?? '')
-      );
-    })
-  );
-}
-
 function resourceKey(resource: AppliedResource): string {
   return JSON.stringify([resource.group ?? '', resource.resource, resource.namespace ?? '', resource.name]);
 }

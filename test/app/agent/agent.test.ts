@@ -179,3 +179,28 @@ describe('eviction', () => {
     expect(left?.['status']).toBeUndefined();
   });
 });
+
+describe('objects that cannot be watched', () => {
+  it('are read at the interval, and put right with the resync', async () => {
+    await world.stop();
+    await world.start({ maxWatches: 0, statusSyncIntervalMs: 10_000 });
+    const feedback = { type: 'JSONPaths' as const, jsonPaths: [{ name: 'x', path: '.data.x' }] };
+    const resourceIdentifier = { resource: 'configmaps', name: 'a', namespace: 'default' };
+    const updateStrategy = { type: 'CreateOnly' as const };
+    await world.applyWork('web', {
+      ...workOf(configMap('a')),
+      manifestConfigs: [{ resourceIdentifier, updateStrategy, feedbackRules: [feedback] }],
+    });
+    await world.cluster.mergePatch(CONFIG_MAP, { namespace: 'default', name: 'a' }, { data: { x: 'new' } });
+    await world.settle(20_000);
+    const work = await world.work('web');
+    expect(work?.status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values).toEqual([
+      { name: 'x', fieldValue: { type: 'String', string: 'new' } },
+    ]);
+    await world.cluster.delete(CONFIG_MAP, { namespace: 'default', name: 'a' });
+    await world.settle(20_000);
+    expect(await world.conditions('web')).toBe('Applied=True@1 Available=False@1');
+    await world.settle(360_000);
+    expect(await world.conditions('web')).toBe('Applied=True@1 Available=True@1');
+  });
+});
