@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject } from '../json/json-value.ts';
+import { isObject, textAt } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
 import type { FieldPath } from './field-path.ts';
@@ -36,6 +36,11 @@ function validateObject(
 ): void {
   for (const key of schema.required ?? []) {
     if (!Object.hasOwn(object, key)) problems.push(required(child(path, key)));
+  }
+  if (schema.embeddedResource === true) {
+    for (const key of ['apiVersion', 'kind']) {
+      if (textAt(object, key) === '') problems.push(required(child(path, key), 'must not be empty'));
+    }
   }
   for (const key of Object.keys(object)) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);

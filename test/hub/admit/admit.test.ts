@@ -266,6 +266,19 @@ describe('validation of values, in the words of the API server', () => {
     expect(problems(schema, value)).toEqual(want);
   });
 
+  it('asks embedded objects what they are', () => {
+    const schema = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+    };
+    expect(problems(schema, { apiVersion: 'v1', kind: 'X' })).toEqual([]);
+    expect(problems(schema, { apiVersion: '' })).toEqual([
+      'FieldValueRequired x.apiVersion: Required value: must not be empty',
+      'FieldValueRequired x.kind: Required value: must not be empty',
+    ]);
+  });
+
   it('matches patterns in linear time, with the syntax of RE2', () => {
     expect(compilePattern('^(a+)+$')?.test(`${'a'.repeat(50_000)}b`)).toBe(false);
     expect(compilePattern('(?i)^abc$')?.test('ABC')).toBe(true);
