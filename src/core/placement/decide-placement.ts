@@ -65,7 +65,7 @@ export function decidePlacement(
   const floats = scratch.floats.bind(scratch);
   markDecided(scratch.marks, prior, 1);
   const input = scoreInput(index, scratch.marks, basis);
-  const kept = basis.kept ?? keepScores(policy.prioritizers, { ...input, clusters: everyCluster }, floats);
+  const kept = basis.kept ?? keepScores(policy.prioritizers, { ...input, clusters: everyCluster });
   const clusters = scratch.clusters.subarray(0, readBits(feasible, scratch.clusters));
   const { totals, expired } = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, floats);
   markDecided(scratch.marks, prior, 0);

@@ -30,6 +30,8 @@ export class Eligibility {
   readonly #fleet: Fleet;
   readonly #members = new Map<string, Membership>();
   readonly #bindingsOf = new Map<string, readonly string[]>();
+  /** Classes by what placements say: namespace, sets, additional bindings. */
+  readonly #byRequest = new Map<string, EligibilityClass>();
   readonly #classes = new Map<string, EligibilityClass>();
 
   constructor(
@@ -50,6 +52,16 @@ export class Eligibility {
 
   /** The class of a placement, or of a placement that had these additional bindings. */
   classOf(placement: Placement, extraBindings: readonly string[] = []): EligibilityClass {
+    const { metadata, spec } = placement;
+    const request = JSON.stringify([metadata.namespace, spec?.clusterSets, extraBindings]);
+    const known = this.#byRequest.get(request);
+    if (known !== undefined) return known;
+    const found = this.#findClass(placement, extraBindings);
+    this.#byRequest.set(request, found);
+    return found;
+  }
+
+  #findClass(placement: Placement, extraBindings: readonly string[]): EligibilityClass {
     const bound = this.#bindingsOf.get(placement.metadata.namespace ?? '') ?? [];
     const extra = extraBindings.filter((name) => this.#members.has(name));
     const validBindings = extra.length === 0 ? bound : [...new Set([...bound, ...extra])].sort();

@@ -24,17 +24,13 @@ export type FloatSource = (slot: number, count: number) => Float64Array;
 const freshFloats: FloatSource = (_slot, count) => new Float64Array(count);
 
 /** Runs the prioritizers that read decisions, over all clusters of the fleet. */
-export function keepScores(
-  prioritizers: readonly WeightedPrioritizer[],
-  input: ScoreInput,
-  floats: FloatSource = freshFloats,
-): KeptScores {
+export function keepScores(prioritizers: readonly WeightedPrioritizer[], input: ScoreInput): KeptScores {
   const kept = new Map<string, Int8Array>();
   for (const { prioritizer } of prioritizers) {
     if (!prioritizer.readsDecisions) continue;
-    const out = floats(0, input.clusters.length);
-    prioritizer.score(input, out);
-    kept.set(prioritizer.name, new Int8Array(out));
+    const scores = new Int8Array(input.clusters.length);
+    prioritizer.score(input, scores);
+    kept.set(prioritizer.name, scores);
   }
   return kept;
 }

@@ -6,6 +6,8 @@ import { AttributeIndex } from './attribute-index.ts';
 /** Amounts that a cluster can offer to placements. */
 export type ResourceName = 'cpu' | 'memory';
 
+const RESOURCES: readonly ResourceName[] = ['cpu', 'memory'];
+
 /**
  * The clusters of a world, numbered by name (code-unit order), with the indexes that decisions need. Columns and
  * indexes are made when first asked for and kept up to date by `replaceCluster` and `replaceScore`. Of several
@@ -68,14 +70,17 @@ export class Fleet {
 
   /** Puts the new state of an existing cluster into all indexes. Answers which resource amounts changed. */
   replaceCluster(number: number, cluster: ManagedCluster): ResourceName[] {
+    const before = this.cluster(number);
     this.#clusters[number] = cluster;
     this.labels.refresh(number);
     this.claims.refresh(number);
-    const changed: ResourceName[] = [];
-    for (const [resource, column] of this.#amounts) {
-      const amount = this.amountOf(cluster, resource);
-      if (!Object.is(amount, column[number])) changed.push(resource);
-      column[number] = amount;
+    // Told for every resource, asked for before or not: who was decided by it may have come from an earlier fleet.
+    const changed = RESOURCES.filter(
+      (resource) => !Object.is(this.amountOf(before, resource), this.amountOf(cluster, resource)),
+    );
+    for (const resource of changed) {
+      const column = this.#amounts.get(resource);
+      if (column !== undefined) column[number] = this.amountOf(cluster, resource);
     }
     return changed;
   }

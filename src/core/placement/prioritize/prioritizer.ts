@@ -35,7 +35,10 @@ export interface Prioritizer {
    * Writes a score per entry of `input.clusters` into `out` (NaN: no score, counts as 0). Answers the
    * AddOnPlacementScores that have expired, as `namespace/name`.
    */
-  readonly score: (input: ScoreInput, out: Float64Array) => readonly string[];
+  readonly score: (input: ScoreInput, out: ScoreColumn) => readonly string[];
 }
+
+/** Kept scores are bytes, others floats. */
+export type ScoreColumn = Float64Array | Int8Array;
 
 export const NO_WARNINGS: readonly string[] = [];

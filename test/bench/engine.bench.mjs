@@ -1,0 +1,146 @@
+#!/usr/bin/env node
+// What scheduling costs: engine against the plain implementation, side by side, on generated fleets.
+//   npm run build && node --expose-gc test/bench/engine.bench.mjs [--quick] [--huge]
+// CPU time is printed next to wall time: on a busy machine only the first is comparable.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, openSync, closeSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const dist = new URL('../../dist/', import.meta.url);
+const { PlacementEngine } = await import(new URL('src/core/placement/engine.js', dist));
+const options = new Set(process.argv.slice(2));
+const folder = mkdtempSync(join(tmpdir(), 'berth-bench-'));
+
+function fleet(clusters, placements) {
+  const file = join(folder, `${clusters}x${placements}.json`);
+  const out = openSync(file, 'w');
+  execFileSync('node', [new URL('gen-fleet.mjs', import.meta.url).pathname, clusters, placements], {
+    stdio: ['ignore', out, 'inherit'],
+  });
+  closeSync(out);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+function measure(action) {
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  const value = action();
+  const wallMs = performance.now() - start;
+  const used = process.cpuUsage(cpu);
+  return { value, wallMs, cpuMs: (used.user + used.system) / 1000 };
+}
+
+const ms = (value) => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
+const percentile = (values, p) => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))];
+
+/** Cold from parsed objects (indexes included), then warm: the same engine again over its own decisions. */
+function full(clusters, placements, { repeat = 3, limits = {} } = {}) {
+  const world = fleet(clusters, placements);
+  const runs = Array.from({ length: repeat }, () => {
+    globalThis.gc?.();
+    const cold = measure(() => {
+      const engine = new PlacementEngine(world);
+      engine.scheduleAll();
+      return engine;
+    });
+    return { cold, warm: measure(() => cold.value.scheduleAll()) };
+  });
+  const best = (kind, unit) => Math.min(...runs.map((run) => run[kind][unit]));
+  console.log(
+    `${clusters} clusters x ${placements} placements: ` +
+      `cold ${ms(best('cold', 'cpuMs'))} CPU / ${ms(best('cold', 'wallMs'))} wall, ` +
+      `warm ${ms(best('warm', 'cpuMs'))} CPU / ${ms(best('warm', 'wallMs'))} wall` +
+      (limits.cold === undefined ? '' : ` (aims: cold ${limits.cold} ms, warm ${limits.warm ?? '-'} ms)`),
+  );
+  return { world, engine: runs.at(-1).cold.value };
+}
+
+/** The whole process: parsed objects, indexes, results and the runtime itself. */
+function memory(engine) {
+  globalThis.gc?.();
+  const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+  const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+  console.log(
+    `  with ${engine.results().length} results held: process ${mib(rss)}, of it heap ${mib(heapUsed)}, bitsets and columns ${mib(arrayBuffers)}`,
+  );
+}
+
+const CHANGES = {
+  'a label nobody reads': (c, i) => ({ ...c, metadata: { ...c.metadata, labels: { ...c.metadata.labels, wave: `w${i}` } } }),
+  'memory': (c, i) => ({ ...c, status: { ...c.status, allocatable: { ...c.status.allocatable, memory: `${20 + (i % 30)}Gi` } } }),
+  'a taint': (c, i) => ({ ...c, spec: { ...c.spec, taints: [{ key: `t${i}`, effect: 'NoSelect', timeAdded: '2026-03-01T12:00:00Z' }] } }),
+  'a region': (c, i) => ({ ...c, metadata: { ...c.metadata, labels: { ...c.metadata.labels, region: `region-${i % 12}` } } }),
+  'a claim': (c, i) => ({ ...c, status: { ...c.status, clusterClaims: [{ name: 'platform.open-cluster-management.io', value: ['AWS', 'GCP', 'Azure'][i % 3] }] } }),
+};
+
+/** One cluster changes: the new decisions of every placement it matters to. */
+function deltas(title, world, count) {
+  const engine = new PlacementEngine(world);
+  engine.scheduleAll();
+  const clusters = [...world.clusters];
+  const samples = [];
+  for (let i = 0; i < count; i++) {
+    const [kind, change] = Object.entries(CHANGES)[i % 5];
+    const at = (i * 7919) % clusters.length;
+    clusters[at] = change(clusters[at], i);
+    const { value, wallMs, cpuMs } = measure(() => engine.applyDelta({ clusters: [clusters[at]] }));
+    if (i >= count / 10) samples.push({ kind, affected: value.length, wallMs, cpuMs });
+  }
+  console.log(`${title}: ${samples.length} changes of one cluster`);
+  for (const [name, low, high] of [['nobody affected', 0, 0], ['1 to 10 affected', 1, 10], ['11 to 100', 11, 100], ['more than 100', 101, Infinity]]) {
+    const some = samples.filter(({ affected }) => affected >= low && affected <= high);
+    if (some.length === 0) continue;
+    const cpu = some.map(({ cpuMs }) => cpuMs);
+    const wall = some.map(({ wallMs }) => wallMs);
+    const affected = some.reduce((sum, one) => sum + one.affected, 0) / some.length;
+    console.log(
+      `  ${name} (${some.length} changes, ${affected.toFixed(1)} on average): CPU p50 ${ms(percentile(cpu, 0.5))}, p99 ${ms(percentile(cpu, 0.99))}; ` +
+        `wall p50 ${ms(percentile(wall, 0.5))}, p99 ${ms(percentile(wall, 0.99))}`,
+    );
+  }
+}
+
+/** The plain implementation, compiled on the side from test/reference. */
+async function ratio(clusters, placements) {
+  const out = mkdtempSync(join(new URL('../../dist', import.meta.url).pathname, 'reference-'));
+  try {
+    const tsc = new URL('../../node_modules/typescript/bin/tsc', import.meta.url).pathname;
+    const source = new URL('../reference/reference-schedule.ts', import.meta.url).pathname;
+    const flags = '--target ES2023 --module NodeNext --moduleResolution NodeNext --skipLibCheck --rewriteRelativeImportExtensions --verbatimModuleSyntax';
+    execFileSync('node', [tsc, '--ignoreConfig', ...flags.split(' '), '--types', 'node', '--rootDir', new URL('../..', import.meta.url).pathname, '--outDir', out, source], { stdio: 'inherit' });
+    const { scheduleAllPlainly } = await import(join(out, 'test/reference/reference-schedule.js'));
+    const { compileCel } = await import(new URL('src/core/placement/cel-hook.js', dist));
+    const world = fleet(clusters, placements);
+    const plain = measure(() => scheduleAllPlainly(world, compileCel));
+    const engine = measure(() => new PlacementEngine(world).scheduleAll());
+    const same = plain.value.every((one, at) => JSON.stringify(one.selected) === JSON.stringify(engine.value[at].selected));
+    console.log(
+      `${clusters} x ${placements} cold, plain ${ms(plain.cpuMs)} CPU against engine ${ms(engine.cpuMs)} CPU: ` +
+        `${(plain.cpuMs / engine.cpuMs).toFixed(0)} times; decisions ${same ? 'equal' : 'DIFFERENT'}`,
+    );
+    if (!same) process.exitCode = 1;
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
+
+try {
+  console.log(`Node ${process.version}`);
+  full(1000, 1000, { limits: { cold: 80 } });
+  const { world, engine } = full(10_000, options.has('--quick') ? 100 : 1000, { limits: { cold: 450, warm: 350 } });
+  memory(engine);
+  deltas('10,000 clusters x 1,000 placements', world, 1000);
+  const narrow = { ...world, placements: world.placements.map((one, i) => (i % 20 === 0 ? one : { ...one, spec: { ...one.spec, predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { cloud: 'Google', tier: 'gold', wave: String(i % 50) } } } }] } })) };
+  deltas('the same with narrow placements', narrow, 1000);
+  if (!options.has('--quick')) {
+    full(1000, 10_000, { limits: { cold: 1000 } });
+    await ratio(10_000, 100);
+  }
+  if (options.has('--huge')) {
+    const huge = full(100_000, 1000, { repeat: 1 });
+    console.log(`  process ${(process.memoryUsage().rss / 2 ** 20).toFixed(0)} MiB, ${huge.engine.results().length} results`);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
