@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { InputError } from '../../core/errors.ts';
 import type { UserInfo } from '../write/write-request.ts';
@@ -18,6 +18,7 @@ interface TokenEntry {
 export class TokenFile {
   readonly #path: string;
   #entries: readonly TokenEntry[] = [];
+  #known: readonly { readonly digest: Buffer; readonly user: UserInfo }[] = [];
   #modifiedMs = -1;
 
   /** @throws InputError when the file is not ours or broken */
@@ -47,28 +48,36 @@ export class TokenFile {
   }
 
   #match(token: string): UserInfo | undefined {
-    const hash = Buffer.from(hashOf(token), 'hex');
-    const [entry] = this.#entries.filter(({ sha256 }) => timingSafeEqual(Buffer.from(sha256, 'hex'), hash));
-    return entry === undefined ? undefined : { name: entry.name, groups: entry.groups };
+    const given = hash('sha256', token, 'buffer');
+    const [known] = this.#known.filter(({ digest }) => timingSafeEqual(digest, given));
+    return known?.user;
   }
 
   #refresh(): boolean {
     const modifiedMs = existsSync(this.#path) ? statSync(this.#path).mtimeMs : 0;
     if (modifiedMs === this.#modifiedMs) return false;
     this.#modifiedMs = modifiedMs;
-    this.#entries = modifiedMs === 0 ? [] : parseEntries(this.#path);
+    this.#use(modifiedMs === 0 ? [] : parseEntries(this.#path));
     return true;
   }
 
   #write(entries: readonly TokenEntry[]): void {
     writePrivateFile(this.#path, `${JSON.stringify({ version: 1, tokens: entries }, null, 2)}\n`);
     this.#refresh();
+    this.#use(entries);
+  }
+
+  #use(entries: readonly TokenEntry[]): void {
     this.#entries = entries;
+    this.#known = entries.map(({ sha256, name, groups }) => ({
+      digest: Buffer.from(sha256, 'hex'),
+      user: { name, groups },
+    }));
   }
 }
 
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token, 'hex');
 }
 
 function parseEntries(path: string): readonly TokenEntry[] {

@@ -42,27 +42,29 @@ interface Tail {
   readonly stopped: boolean;
 }
 
+/** One buffer for the whole file: it grows only for a line that is longer than it. */
 async function forEachLine(path: string, onLine: (line: Buffer, offset: number) => boolean): Promise<Tail> {
   const handle = await open(path, 'r');
   try {
-    let rest: Buffer = Buffer.alloc(0);
+    let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    let filled = 0;
+    /** Where the buffer begins in the file. */
     let offset = 0;
     for (;;) {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES);
-      if (bytesRead === 0) return { bytes: offset + rest.length, restBytes: rest.length, stopped: false };
-      const data =
-        rest.length === 0
-          ? chunk.subarray(0, bytesRead)
-          : Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+      const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled);
+      if (bytesRead === 0) return { bytes: offset + filled, restBytes: filled, stopped: false };
+      filled += bytesRead;
+      const data = buffer.subarray(0, filled);
       let start = 0;
       for (let end = data.indexOf(LINE_FEED); end >= 0; end = data.indexOf(LINE_FEED, start)) {
         if (!onLine(data.subarray(start, end), offset + start))
           return { bytes: offset, restBytes: 0, stopped: true };
         start = end + 1;
       }
+      buffer.copyWithin(0, start, filled);
       offset += start;
-      rest = data.subarray(start);
+      filled -= start;
+      if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
     }
   } finally {
     await handle.close();

@@ -8,6 +8,7 @@ import { renderTable } from '../table/table.ts';
 import type { DecodedBody } from '../write/write-request.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { objectJson } from './representation.ts';
 import type { ResourceContext } from './request-context.ts';
 import { formOf } from './request-context.ts';
 import { readScale } from './scale.ts';
@@ -94,7 +95,11 @@ async function answerWrite(context: ResourceContext, ref: ResourceRef, result: W
   if (context.info.subresource === 'scale') return jsonAnswer(code, readScale(result.object, ref), headers);
   const form = formOf(context);
   if (form.as === 'partial') return jsonAnswer(code, partialMetadata(result.object), headers);
-  if (form.as !== 'table') return jsonAnswer(code, result.object, headers);
+  if (form.as !== 'table') {
+    // The text that went into the log is the answer, too.
+    const { entry, object } = result;
+    return jsonAnswer(code, entry === undefined ? object : objectJson(entry, ref), headers);
+  }
   const now = cluster.clock.now();
   const includeObject = includeObjectOf(query);
   const table = renderTable(ref, [result.object], { listMeta: {}, includeObject, now, withColumns: true });

@@ -33,6 +33,8 @@ export interface WriteResult {
   /** In the version of the request. */
   readonly object: JsonObject;
   readonly rv: number;
+  /** As stored; undefined when nothing was (dry run, nothing changed). */
+  readonly entry?: StoredObject | undefined;
   readonly created: boolean;
   readonly warnings: readonly string[];
 }
@@ -96,7 +98,7 @@ export class ObjectWriter {
     if (options.dryRun) return { object, rv: 0, created: true, warnings };
     const entry = this.#cluster.store.put(key, object);
     this.#cluster.afterWrite(ref, { entry, removed: false });
-    return { object: toVersion(entry.object, ref), rv: entry.rv, created: true, warnings };
+    return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: true, warnings };
   }
 
   #replace(target: WriteTarget, live: StoredObject, prepared: PreparedWrite): WriteResult {
@@ -110,7 +112,7 @@ export class ObjectWriter {
     const key = storageKeyOf(ref, live.namespace, live.name);
     const entry = removed ? store.delete(key, object) : store.put(key, object);
     this.#cluster.afterWrite(ref, { entry, removed });
-    return { object: toVersion(entry.object, ref), rv: entry.rv, created: false, warnings };
+    return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: false, warnings };
   }
 
   #find(target: WriteTarget): StoredObject | undefined {

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { LooseJson } from '../loose-json.ts';
 import type { TestHub, TestWatch } from '../hub-harness.ts';
@@ -178,6 +180,34 @@ describe('a watch', () => {
     );
     await create(ns, 'b');
     expect(brief(await stream.next())).toEqual(['ADDED', 'b']);
+  });
+});
+
+describe('a watcher that does not read', () => {
+  it('is cut off, and the others do not notice', { timeout: 60_000 }, async () => {
+    const ns = await namespace();
+    const reading = await watch(`${secrets(ns)}?watch=true`);
+    const stalled = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${hub.token}` };
+      const sent = request(
+        `${hub.hub.url}${secrets(ns)}?watch=true`,
+        { ca: hub.hub.caPem, headers },
+        resolve,
+      );
+      sent.on('error', reject);
+      sent.end();
+    });
+    stalled.pause();
+    stalled.on('error', () => undefined);
+    const closed = new Promise<boolean>((resolve) => stalled.on('close', () => resolve(stalled.complete)));
+    const data = { blob: Buffer.alloc(300_000, 1).toString('base64') };
+    for (let index = 0; index < 80; index += 1) {
+      const body = { ...secret(`s${String(index)}`), data };
+      expect((await hub.call('POST', secrets(ns), { body })).status).toBe(201);
+      expect((await reading.next()).object.metadata.name).toBe(`s${String(index)}`);
+    }
+    stalled.resume();
+    expect(await closed).toBe(false);
   });
 });
 
