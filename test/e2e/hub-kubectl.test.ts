@@ -143,6 +143,17 @@ describe.skipIf(!found).each([
     await check(where, { run: 'get csr bad', out: [/Denied/] });
   });
 
+  it('applies the examples, which grant what they say', async () => {
+    const examples = join(import.meta.dirname, '../../examples/embedded-hub');
+    await check(where, { run: `apply -f ${examples}`, out: ['serviceaccount/agent-bootstrap created'] });
+    const agent = '--as=system:serviceaccount:open-cluster-management:agent-bootstrap';
+    await check(where, { run: `auth can-i create managedclusters ${agent}`, out: ['yes'] });
+    await check(where, { run: `auth can-i list secrets ${agent}`, exitCode: 1, out: ['no'] });
+    const controller = '--as=applicationset-controller -n argocd';
+    await check(where, { run: `auth can-i watch placementdecisions ${controller}`, out: ['yes'] });
+    await check(where, { run: `auth can-i delete namespaces ${controller}`, exitCode: 1, out: ['no'] });
+  });
+
   it('prunes an apply set', async () => {
     const manifest = (name: string): string =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: default}\n`;

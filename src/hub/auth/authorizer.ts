@@ -8,12 +8,15 @@ import { readRules, ruleAllows, ruleAllowsPath } from './rbac-rules.ts';
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 export const MASTERS_GROUP = 'system:masters';
 
-/** One binding, resolved: who, where ('' everywhere), what. */
+/** One binding, resolved: where ('' everywhere), what. */
 interface Grant {
   readonly namespace: string;
-  readonly subjects: readonly JsonObject[];
   readonly rules: readonly PolicyRule[];
 }
+
+/** Stored objects never change, so what was read from one holds as long as it does. */
+const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
+const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
 
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
@@ -21,12 +24,12 @@ const EVERYTHING: readonly PolicyRule[] = [
 ];
 
 /**
- * RBAC from the stored roles and bindings. They are read afresh after any of them changed: bindings are few, and a
- * cached grant that outlives its binding would be a hole.
+ * RBAC from the stored roles and bindings, by subject: with a few bindings for each of thousands of agents, a request
+ * looks only at its own. The index is made anew after any of them changed; a grant that outlives its binding would be a hole.
  */
 export class Authorizer {
   readonly #store: ObjectStore;
-  #grants: readonly Grant[] | undefined;
+  #grants: ReadonlyMap<string, readonly Grant[]> | undefined;
 
   constructor(store: ObjectStore) {
     this.#store = store;
@@ -63,17 +66,17 @@ export class Authorizer {
       name,
     });
     if (entry === undefined) return undefined;
-    return cluster ? this.clusterRoleRules(entry.object) : readRules(entry.object);
+    return cluster ? this.clusterRoleRules(entry.object) : storedRules(entry.object);
   }
 
   /** An aggregated role has the rules of every ClusterRole that its selectors match. */
   clusterRoleRules(role: JsonObject): readonly PolicyRule[] {
     const selectors = listAt(objectAt(role, 'aggregationRule'), 'clusterRoleSelectors').filter(isObject);
-    if (selectors.length === 0) return readRules(role);
+    if (selectors.length === 0) return storedRules(role);
     return this.#store
       .list(`clusterroles.${RBAC_GROUP}`)
       .filter(({ object }) => object !== role && selectors.some((selector) => labelsMatch(selector, object)))
-      .flatMap(({ object }) => readRules(object));
+      .flatMap(({ object }) => storedRules(object));
   }
 
   #some(user: UserInfo, namespace: string, test: (rule: PolicyRule) => boolean): boolean {
@@ -82,23 +85,27 @@ export class Authorizer {
 
   #grantsFor(user: UserInfo, namespace: string): readonly Grant[] {
     this.#grants ??= this.#readGrants();
-    return this.#grants.filter(
-      (grant) =>
-        (grant.namespace === '' || grant.namespace === namespace) &&
-        grant.subjects.some((subject) => isSubject(subject, user)),
-    );
+    const subjects = [`User ${user.name}`, ...user.groups.map((group) => `Group ${group}`)];
+    return subjects
+      .flatMap((subject) => this.#grants?.get(subject) ?? [])
+      .filter((grant) => grant.namespace === '' || grant.namespace === namespace);
   }
 
-  #readGrants(): readonly Grant[] {
+  #readGrants(): ReadonlyMap<string, readonly Grant[]> {
+    const grants = new Map<string, Grant[]>();
     const bindings = [
       ...this.#store.list(`clusterrolebindings.${RBAC_GROUP}`),
       ...this.#store.list(`rolebindings.${RBAC_GROUP}`),
     ];
-    return bindings.map((entry) => ({
-      namespace: entry.namespace,
-      subjects: listAt(entry.object, 'subjects').filter(isObject),
-      rules: this.rulesOfRole(objectAt(entry.object, 'roleRef'), entry.namespace) ?? [],
-    }));
+    for (const { namespace, object } of bindings) {
+      const rules = this.rulesOfRole(objectAt(object, 'roleRef'), namespace) ?? [];
+      for (const subject of storedSubjects(object)) {
+        const known = grants.get(subject);
+        if (known === undefined) grants.set(subject, [{ namespace, rules }]);
+        else known.push({ namespace, rules });
+      }
+    }
+    return grants;
   }
 }
 
@@ -106,18 +113,35 @@ export function isMaster(user: UserInfo): boolean {
   return user.groups.includes(MASTERS_GROUP);
 }
 
-function isSubject(subject: JsonObject, user: UserInfo): boolean {
-  const name = textAt(subject, 'name');
-  switch (textAt(subject, 'kind')) {
-    case 'User':
-      return name === user.name;
-    case 'Group':
-      return user.groups.includes(name);
-    case 'ServiceAccount':
-      return user.name === `system:serviceaccount:${textAt(subject, 'namespace')}:${name}`;
-    default:
-      return false;
-  }
+function storedRules(role: JsonObject): readonly PolicyRule[] {
+  const known = rulesOfStored.get(role) ?? readRules(role);
+  rulesOfStored.set(role, known);
+  return known;
+}
+
+function storedSubjects(binding: JsonObject): readonly string[] {
+  const known = subjectsOfStored.get(binding) ?? readSubjects(binding);
+  subjectsOfStored.set(binding, known);
+  return known;
+}
+
+/** `User NAME` and `Group NAME`; a ServiceAccount is the user of that name. */
+function readSubjects(binding: JsonObject): readonly string[] {
+  return listAt(binding, 'subjects')
+    .filter(isObject)
+    .flatMap((subject) => {
+      const name = textAt(subject, 'name');
+      switch (textAt(subject, 'kind')) {
+        case 'User':
+          return [`User ${name}`];
+        case 'Group':
+          return [`Group ${name}`];
+        case 'ServiceAccount':
+          return [`User system:serviceaccount:${textAt(subject, 'namespace')}:${name}`];
+        default:
+          return [];
+      }
+    });
 }
 
 function labelsMatch(selector: JsonObject, object: JsonObject): boolean {

@@ -97,9 +97,13 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
       return 'patch';
     case 'DELETE':
       return name === '' ? 'deletecollection' : 'delete';
-    default:
+    case 'GET':
+    case 'HEAD':
       if (isTrue(query.get('watch'))) return 'watch';
       return name === '' ? 'list' : 'get';
+    default:
+      // No verb of the API: refused with 405 wherever it leads.
+      return method.toLowerCase();
   }
 }
 

@@ -40,12 +40,15 @@ export class GroupCommit {
   constructor(options: {
     readonly file: CommitFile;
     readonly rv: number;
+    /** Bytes that the file holds already. */
+    readonly sizeBytes: number;
     readonly onDurable: (rv: number) => void;
     readonly onFatal: (error: unknown) => void;
   }) {
     this.#file = options.file;
     this.#appendedRv = options.rv;
     this.#durableRv = options.rv;
+    this.#bytes = options.sizeBytes;
     this.#onDurable = options.onDurable;
     this.#onFatal = options.onFatal;
   }
@@ -54,7 +57,7 @@ export class GroupCommit {
     return this.#durableRv;
   }
 
-  /** Bytes appended to the current file. */
+  /** Bytes in the current file. */
   get sizeBytes(): number {
     return this.#bytes;
   }

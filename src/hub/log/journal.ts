@@ -31,13 +31,19 @@ export class Journal {
 
   private constructor(
     options: JournalOptions,
-    opened: { readonly handle: FileHandle; readonly rv: number; readonly snapshotRv: number },
+    opened: {
+      readonly handle: FileHandle;
+      readonly rv: number;
+      readonly snapshotRv: number;
+      readonly sizeBytes: number;
+    },
   ) {
     this.#directory = options.directory;
     this.#handle = opened.handle;
     this.#previousSnapshotRv = opened.snapshotRv;
     const { onDurable, onFatal } = options;
-    this.#commit = new GroupCommit({ file: durableFile(opened.handle), rv: opened.rv, onDurable, onFatal });
+    const { rv, sizeBytes } = opened;
+    this.#commit = new GroupCommit({ file: durableFile(opened.handle), rv, sizeBytes, onDurable, onFatal });
   }
 
   /** Recovers what the directory holds and continues its log. */
@@ -51,7 +57,7 @@ export class Journal {
       lastSegment === undefined || segmentBytes === 0
         ? await createSegment(options.directory, rv)
         : await open(lastSegment.path, 'a', 0o600);
-    return { journal: new Journal(options, { handle, rv, snapshotRv }), state };
+    return { journal: new Journal(options, { handle, rv, snapshotRv, sizeBytes: segmentBytes }), state };
   }
 
   get durableRv(): number {

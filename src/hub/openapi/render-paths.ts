@@ -51,13 +51,15 @@ export function renderPaths(prefix: string, ref: ResourceRef, schemaName: string
     const scale = {
       'x-kubernetes-group-version-kind': { group: 'autoscaling', version: 'v1', kind: 'Scale' },
     };
-    paths[`${base}/{name}/scale`] = { get: scale, put: scale, patch: scale };
+    const write = { ...scale, parameters: WRITE };
+    paths[`${base}/{name}/scale`] = { get: scale, put: write, patch: write };
   }
   for (const other of version.subresources.others) {
-    const operationOf = { 'x-kubernetes-group-version-kind': { ...other.kind } };
+    const gvk = { 'x-kubernetes-group-version-kind': { ...other.kind } };
+    // kubectl looks at any patch operation of a kind to learn whether the server validates fields: all must say so.
     const methods = other.verbs.map((verb) => [
       verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb,
-      operationOf,
+      verb === 'get' ? gvk : { ...gvk, parameters: WRITE },
     ]);
     paths[`${base}/{name}/${other.name}`] = Object.fromEntries(methods) as JsonObject;
   }

@@ -78,6 +78,8 @@ describe('limits', () => {
     ['PATCH', PATH, 405],
     ['POST', '/api/v1/configmaps', 405],
     ['DELETE', '/api/v1/configmaps', 405],
+    ['OPTIONS', PATH, 405],
+    ['LOCK', PATH, 405],
   ])('%s %s answers %i', async (method, path, status) => {
     expect((await hub.call(method, path, { body: {} })).status).toBe(status);
   });

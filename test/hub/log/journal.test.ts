@@ -67,6 +67,13 @@ describe('journal', () => {
     expect(names(await recoverState(directory, { repair: false }))).toEqual(['o1', 'o2', 'o3', 'o4']);
   });
 
+  it('knows the size of its segment after a restart', async () => {
+    await write(3);
+    const { journal } = await open();
+    expect(journal.sizeBytes).toBe(statSync(segment()).size);
+    await journal.close(3);
+  });
+
   it('reports durability in order, batch by batch', async () => {
     const reached: number[] = [];
     const { journal } = await Journal.open({
