@@ -56,7 +56,12 @@ export function renderParameters(
 }
 
 function labelsOf(cluster: ManagedCluster | undefined): ReadonlyMap<string, string> {
-  return new Map(Object.entries(cluster?.metadata.labels ?? {}));
+  // Bookkeeping of the hub sync is nobody's parameter.
+  return new Map(
+    Object.entries(cluster?.metadata.labels ?? {}).filter(
+      ([key]) => !key.startsWith('applyset.kubernetes.io/'),
+    ),
+  );
 }
 
 function claimsOf(cluster: ManagedCluster | undefined): ReadonlyMap<string, string> {

@@ -1,3 +1,4 @@
+import type { Problem } from '../../core/model/problem.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { sleep } from '../../runtime/sleep.ts';
@@ -19,6 +20,8 @@ export interface GitLoopOptions {
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
   readonly onFleet: (fleet: Fleet) => void;
+  /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
+  readonly check?: ((fleet: Fleet) => Promise<readonly Problem[]>) | undefined;
 }
 
 /** What the loop knows of its source, for `berth status`. */
@@ -89,7 +92,8 @@ export class GitLoop {
     const { source, sync, name, emit, onFleet, clock, resyncIntervalMs } = this.#options;
     const { commit } = await source.fetch(signal);
     if (this.#fleet === undefined || this.#fleet.commit?.id !== commit) {
-      this.#fleet = await source.read(commit);
+      const fleet = await source.read(commit);
+      this.#fleet = { ...fleet, problems: (await this.#options.check?.(fleet)) ?? fleet.problems };
       const { objects, files, problems } = this.#fleet;
       emit({
         kind: 'commit-read',

@@ -1,4 +1,5 @@
 import { sha256 } from '../../adapters/store/world-digest.ts';
+import { ConflictError } from '../../core/errors.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
@@ -107,7 +108,10 @@ export class PublishPipeline {
           clock,
           random,
           log,
-          onError: (key, error) => emit({ kind: 'error', where: `placement ${key}`, error }),
+          onError: (key, error) => {
+            // Losing a race is not news.
+            if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
+          },
         },
         signal,
       ),
@@ -181,7 +185,7 @@ export class PublishPipeline {
       result,
       world,
       added: result.selected.filter((cluster) => !known.has(cluster)).sort(),
-      removed: [...known].filter((cluster) => !selected.has(cluster)),
+      removed: [...known].filter((cluster) => !selected.has(cluster)).sort(),
     };
   }
 }

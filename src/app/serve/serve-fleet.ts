@@ -7,6 +7,7 @@ import { ConflictError, InputError } from '../../core/errors.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
+import { checkFleet } from '../fleet/check-fleet.ts';
 import { openFleetSource } from '../fleet/fleet-source.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
@@ -196,6 +197,7 @@ async function openSources(
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
         onFleet: (fleet) => onCommit(fleet.commit),
+        check: checkFleet,
       });
       return { name, source, loop };
     }),

@@ -51,7 +51,7 @@ export function judgeResult(input: JudgeInput): Verdict {
   const { result, published } = input;
   const selected = new Set(result.selected);
   const before = new Set(published ?? []);
-  const added = result.selected.filter((cluster) => !before.has(cluster));
+  const added = result.selected.filter((cluster) => !before.has(cluster)).sort();
   const removed = [...before].filter((cluster) => !selected.has(cluster)).sort();
   const hold = (reason: HoldReason, problem: string, wayOut: string): Hold => ({
     kind: 'held',
@@ -77,14 +77,17 @@ export function judgeResult(input: JudgeInput): Verdict {
       `${misconfiguration(result)}; ${keeps(before.size)}.`,
       'Mend the placement.',
     );
-  if (published !== undefined && removed.length > 0 && result.selected.length === 0 && !asksForNone(input))
-    if (!input.specChanged)
-      return hold(
-        'WouldEmpty',
-        `All ${before.size} clusters would go, though the placement did not change: ${listNames(removed)}.`,
-        release,
-      );
-  if (removed.length > 0 && !asksForNone(input)) {
+  if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
+    const why = input.specChanged
+      ? 'the changed placement selects no cluster (numberOfClusters: 0 would ask for that)'
+      : 'though the placement did not change';
+    return hold(
+      'WouldEmpty',
+      `All ${before.size} clusters would go, ${why}: ${listNames(removed)}.`,
+      release,
+    );
+  }
+  if (removed.length > 0 && !asksForNone(result)) {
     const limit = removalLimit(input.budget, before.size + input.recentlyRemoved);
     const total = removed.length + input.recentlyRemoved;
     if (total > limit) {
@@ -111,8 +114,8 @@ export function heldCondition(
 }
 
 /** `numberOfClusters: 0` is the one way for a placement to ask for nothing. */
-function asksForNone(input: JudgeInput): boolean {
-  return input.specChanged && input.result.placement.spec?.numberOfClusters === 0;
+function asksForNone({ placement }: ScheduleResult): boolean {
+  return placement.spec?.numberOfClusters === 0;
 }
 
 function misconfiguration(result: ScheduleResult): string {

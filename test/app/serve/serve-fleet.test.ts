@@ -200,7 +200,14 @@ describe('serveFleet on the embedded hub', () => {
     const problem = await until(() =>
       events.slice(mark).find((event) => event.kind === 'commit-read' && event.problems.length > 0),
     );
-    expect(problem).toMatchObject({ problems: [{ severity: 'error', location: { file: 'web.yaml' } }] });
+    expect(problem).toMatchObject({
+      problems: expect.arrayContaining([
+        expect.objectContaining({
+          severity: 'error',
+          location: expect.objectContaining({ file: 'web.yaml' }) as unknown,
+        }),
+      ]) as unknown,
+    });
     expect(await decisions('web')).toHaveLength(6);
   });
 
@@ -218,6 +225,37 @@ describe('serveFleet on the embedded hub', () => {
     const held = await until(() => events.find((event) => event.kind === 'sync-problem'));
     expect(held).toMatchObject({ message: expect.stringContaining('6 of ') as string });
     expect((await hub.api.list(PLACEMENT_DECISION)).items.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    { name: 'an unknown set', spec: { clusterSets: ['prdo'] } },
+    {
+      name: 'a selector typo',
+      spec: {
+        predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { regoin: 'eu' } } } }],
+      },
+    },
+    {
+      name: 'a CEL typo',
+      spec: {
+        predicates: [
+          { requiredClusterSelector: { celSelector: { celExpressions: ['managedCluster.metdata ==='] } } },
+        ],
+      },
+    },
+  ])('keeps what is published when a placement selects nothing any more: $name', async ({ spec }) => {
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) });
+    await serve();
+    await published('web');
+    git.commit({ 'web.yaml': yaml(placement('web', spec)) });
+    const told = await until(() =>
+      events.find(
+        (event) => event.kind === 'held' || (event.kind === 'commit-read' && event.problems.length > 0),
+      ),
+    );
+    expect(told).toBeDefined();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await decisions('web')).toEqual(['c1', 'c2']);
   });
 
   it('a placement that cannot be published stops no other and is not tried in a loop', async () => {

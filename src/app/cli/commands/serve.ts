@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { InputError } from '../../../core/errors.ts';
 import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../../core/publish/removal-budget.ts';
@@ -87,7 +88,7 @@ export const serveCommand: CliCommand = {
 };
 
 async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
-  const sources = flags.repo.map((repo) => sourceOf(repo, flags));
+  const sources = flags.repo.map((repo) => sourceOf(repo, flags, io.cwd));
   const budget = parseRemovalBudget(flags.removalBudget);
   if (budget === undefined)
     throw badFlag('--removal-budget', flags.removalBudget, 'a number or a percentage');
@@ -99,7 +100,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     pollIntervalMs: duration('--poll', flags.poll),
     embedded: flags.embedded,
     works: flags.works,
-    dataDir: flags.data,
+    dataDir: resolve(io.cwd, flags.data),
     ...(flags.listen === undefined ? {} : { http: listenAddress(flags.listen, flags.tokenFile) }),
   };
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
@@ -135,17 +136,22 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   return 0;
 }
 
-function sourceOf(repo: string, flags: ServeFlags): ServeSource {
+function sourceOf(repo: string, flags: ServeFlags, cwd: string): ServeSource {
   const named = /^([a-z0-9][-a-z0-9]*)=(.+)$/.exec(repo);
   return {
     name: named?.[1],
-    url: named?.[2] ?? repo,
+    url: absoluteUrl(named?.[2] ?? repo, cwd),
     ref: flags.ref === undefined ? undefined : parseRef(flags.ref),
     paths: flags.path,
     auth: authOf(flags),
     sync: oneOf('--sync', flags.sync, ['apply', 'observe'] as const),
     force: flags.force,
   };
+}
+
+/** A path is meant from where the command runs; `host:path` and `scheme://` are not paths. */
+function absoluteUrl(url: string, cwd: string): string {
+  return /^(\.\.?(\/|$)|[^:/@]+(\/|$))/.test(url) && !url.includes('://') ? resolve(cwd, url) : url;
 }
 
 function parseRef(text: string): GitRef {
