@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerTokens } from '../../../plugin/bearer-tokens.ts';
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../../plugin/getparams-endpoint.ts';
 import type { PluginSource } from '../../../plugin/plugin-source.ts';
@@ -7,9 +6,9 @@ import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
-import { controllerStatus } from './controller-status.ts';
 import type { GitLoop } from './git-loop.ts';
 import type { HubInventory } from './hub-inventory.ts';
+import { peopleRoutes } from './people-routes.ts';
 import type { PublishedBook, PublishedPlacement } from './published-book.ts';
 import type { ServeFleetOptions } from './serve-options.ts';
 
@@ -26,7 +25,10 @@ export interface ControllerHttpOptions {
 /** On a Placement: its ApplicationSets may get an empty list. */
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
-/** /healthz, /readyz, /metrics for everybody; the plugin endpoint and /api/v1 for those who have a token. */
+/**
+ * The plugin endpoint is asked at every reconcile of every ApplicationSet: it sits on node:http directly. What people, monitors
+ * and forges ask goes through express.
+ */
 export async function serveHttp(parts: ControllerHttpOptions): Promise<HttpListener | undefined> {
   const { http } = parts.options;
   if (http === undefined) return undefined;
@@ -38,42 +40,13 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<HttpListe
     tokens,
     onAnswer: ({ applicationSet, status }) => metrics.answered(applicationSet, status),
   });
+  const routes = peopleRoutes(parts, tokens);
   return listenHttp(http, async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     // A prefix in Argo CD's baseUrl stays in the path.
     if (path.endsWith(GETPARAMS_PATH)) return endpoint.handle(request, response);
-    if (path === '/healthz') return sendText(response, 200, 'ok');
-    if (path === '/readyz') return sendReady(response, parts);
-    if (path === '/metrics')
-      return sendText(response, 200, await metrics.registry.metrics(), metrics.registry.contentType);
-    if (path.startsWith('/api/v1/')) return answerApi(path, request, response, { parts, tokens });
-    sendJson(response, 404, { message: `nothing is served at ${path}` });
+    routes(request, response);
   });
-}
-
-function answerApi(
-  path: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { parts, tokens }: { parts: ControllerHttpOptions; tokens: Pick<BearerTokens, 'accepts'> },
-): void {
-  if (!tokens.accepts(request.headers.authorization))
-    return sendJson(response, 401, { message: 'the bearer token is not accepted' });
-  if (path === '/api/v1/status' && request.method === 'GET')
-    return sendJson(response, 200, controllerStatus(parts));
-  if (path === '/api/v1/reconcile' && request.method === 'POST') {
-    for (const loop of parts.loops) loop.trigger();
-    return sendJson(response, 202, { message: 'the sources are fetched now' });
-  }
-  sendJson(response, 404, { message: `nothing is served at ${request.method} ${path}` });
-}
-
-function sendReady(response: ServerResponse, { book, inventory }: ControllerHttpOptions): void {
-  const problem = book.complete
-    ? inventory.problem()
-    : (inventory.problem() ?? 'the first publication is not complete');
-  if (problem === undefined) sendText(response, 200, 'ok');
-  else sendText(response, 503, problem);
 }
 
 function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource {
@@ -127,17 +100,4 @@ function addGauges({ metrics, inventory, book, decider }: ControllerHttpOptions)
     'Placements waiting for another try',
     () => decider.queue.delayed,
   );
-}
-
-function sendJson(response: ServerResponse, status: number, body: object): void {
-  sendText(response, status, JSON.stringify(body), 'application/json');
-}
-
-function sendText(response: ServerResponse, status: number, text: string, contentType = 'text/plain'): void {
-  response.writeHead(status, {
-    'content-type': contentType,
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-  });
-  response.end(text);
 }

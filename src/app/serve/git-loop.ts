@@ -9,6 +9,7 @@ import type { HubSync, SyncOutcome } from './hub-sync.ts';
 
 export interface GitLoopOptions {
   readonly name: string;
+  readonly url: string;
   readonly source: FleetSource;
   /** Undefined: the hub is filled by somebody else (`sync: observe`). */
   readonly sync: HubSync | undefined;
@@ -48,6 +49,10 @@ export class GitLoop {
 
   constructor(options: GitLoopOptions) {
     this.#options = options;
+  }
+
+  get url(): string {
+    return this.#options.url;
   }
 
   status(): SourceStatus {

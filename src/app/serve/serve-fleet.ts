@@ -188,6 +188,7 @@ async function openSources(
       const source = await openFleetSource({ url, mirrorDir, ambient: options.env, ref, paths, auth });
       const loop = new GitLoop({
         name,
+        url,
         source,
         sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, name),
         clock,

@@ -1,3 +1,4 @@
+import type { WebhookProvider } from '../../adapters/scm/webhook-event.ts';
 import type { GitAuth } from '../../adapters/git/git-auth.ts';
 import type { GitRef } from '../../adapters/git/git-repository.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
@@ -45,13 +46,20 @@ export interface ServeFleetOptions {
   readonly namespace?: string | undefined;
   /** Turn ManifestWorkReplicaSets into ManifestWorks. Default true. */
   readonly works?: boolean | undefined;
-  /** Absent: no HTTP. `tokenFile`: bearer tokens for the plugin endpoint and /api; without it these answer 401. */
-  readonly http?:
-    | { readonly host: string; readonly port: number; readonly tokenFile?: string | undefined }
-    | undefined;
+  /** Absent: no HTTP. */
+  readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;
   /** Kept with each record. */
   readonly engineVersion: string;
   /** The environment: what the git program may see of it is chosen by the git adapter. */
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ServeHttpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Bearer tokens for the plugin endpoint and /api; without it these answer 401. */
+  readonly tokenFile?: string | undefined;
+  /** Forges that may tell of a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
+  readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +97,47 @@ describe('serveFleet on the embedded hub', () => {
   };
   const read = async (name: string) =>
     (await hub.api.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement;
+
+  it('fetches at once when a forge tells of a push with the right signature, and only then', async () => {
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 1 })) }, 'First fleet');
+    const secretFile = join(dataDir, 'github-secret');
+    writeFileSync(secretFile, 'old secret\nnew secret\n');
+    const { url = '' } = await serve({
+      pollIntervalMs: 3_600_000,
+      http: { host: '127.0.0.1', port: 0, webhookSecretFiles: { github: secretFile } },
+    });
+    await published('web');
+    const second = git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) }, 'Second');
+    const body = JSON.stringify({ ref: 'refs/heads/main', repository: { clone_url: git.path } });
+    const push = (secret: string, provider = 'github') =>
+      fetch(`${url}/webhooks/${provider}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-github-event': 'push',
+          'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+        },
+        body,
+      }).then(({ status }) => status);
+    expect(await push('a guess')).toBe(401);
+    expect(await push('new secret', 'gitlab')).toBe(404);
+    expect(events.some((event) => event.kind === 'commit-read' && event.commit?.id === second)).toBe(false);
+    expect(await push('new secret')).toBe(202);
+    await until(() => events.find((event) => event.kind === 'published' && event.clusters.length === 2));
+  });
+
+  it('answers monitors, and refuses strangers at the API', async () => {
+    git.commit(baseFiles, 'First fleet');
+    const controller = await serve({ http: { host: '127.0.0.1', port: 0 } });
+    await controller.whenReady();
+    const ask = (path: string) =>
+      fetch(`${controller.url}${path}`).then(async (answer) => [answer.status, await answer.text()] as const);
+    expect(await ask('/healthz')).toEqual([200, 'ok']);
+    expect(await ask('/readyz')).toEqual([200, 'ok']);
+    expect((await ask('/metrics'))[1]).toContain('berth_published_placements');
+    expect((await ask('/api/v1/status'))[0]).toBe(401);
+    expect(await ask('/__proto__')).toEqual([404, '{"message":"nothing is served at GET /__proto__"}']);
+  });
 
   it('brings a commit to the hub: objects, decisions, status, and changes after it', async () => {
     git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) }, 'First fleet');

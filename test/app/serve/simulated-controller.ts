@@ -238,6 +238,7 @@ export class Simulation {
     };
     const loop = new GitLoop({
       name: 'fleet',
+      url: 'https://git.example.org/fleet.git',
       source,
       sync,
       clock,

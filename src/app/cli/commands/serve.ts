@@ -4,7 +4,8 @@ import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../../core/publish/removal-budget.ts';
 import type { GitAuth } from '../../../adapters/git/git-auth.ts';
 import type { GitRef } from '../../../adapters/git/git-repository.ts';
-import type { ServeFleetOptions, ServeSource } from '../../serve/serve-options.ts';
+import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../adapters/scm/webhook-event.ts';
+import type { ServeFleetOptions, ServeHttpOptions, ServeSource } from '../../serve/serve-options.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { packageVersion } from '../package-version.ts';
@@ -28,6 +29,7 @@ interface ServeFlags extends HubFlags {
   readonly poll: string;
   readonly listen?: string;
   readonly tokenFile?: string;
+  readonly webhook?: readonly string[];
   readonly logLevel: string;
 }
 
@@ -35,6 +37,7 @@ const EXAMPLES = `
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
   berth serve --repo ./fleet --data .berth --listen 127.0.0.1:8080 --token-file plugin-tokens
+  berth serve --repo URL --data .berth --listen :8080 --webhook github=github-secret
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
 `;
 
@@ -81,6 +84,10 @@ export const serveCommand: CliCommand = {
       .option('--poll <duration>', 'how often Git is asked', '60s')
       .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
       .option('--token-file <file>', 'bearer tokens of the plugin endpoint and /api, one per line')
+      .option(
+        '--webhook <provider=file...>',
+        'fetch when a forge tells of a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
+      )
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
       .addHelpText('after', EXAMPLES)
       .action(run((io, flags: ServeFlags) => runServe(io, flags)));
@@ -101,7 +108,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     embedded: flags.embedded,
     works: flags.works,
     dataDir: resolve(io.cwd, flags.data),
-    ...(flags.listen === undefined ? {} : { http: listenAddress(flags.listen, flags.tokenFile) }),
+    ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { loadKubeConfig } = await import('../../../adapters/kube/load-kube-config.ts');
@@ -170,10 +177,24 @@ function authOf(flags: ServeFlags): GitAuth | undefined {
   return { type: 'ssh', keyFile: flags.gitSshKey, knownHostsFile: flags.gitKnownHosts };
 }
 
-function listenAddress(text: string, tokenFile: string | undefined): NonNullable<ServeFleetOptions['http']> {
-  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === undefined || Number(port) > 65_535) throw badFlag('--listen', text, 'HOST:PORT');
-  return { host: host === undefined || host === '' ? '0.0.0.0' : host, port: Number(port), tokenFile };
+function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {
+  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(listen) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw badFlag('--listen', listen, 'HOST:PORT');
+  const webhookSecretFiles = Object.fromEntries((flags.webhook ?? []).map(webhookSecretFile));
+  return {
+    host: host === undefined || host === '' ? '0.0.0.0' : host,
+    port: Number(port),
+    tokenFile: flags.tokenFile,
+    webhookSecretFiles,
+  };
+}
+
+function webhookSecretFile(text: string): [WebhookProvider, string] {
+  const [, name, file = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const provider = WEBHOOK_PROVIDERS.find((known) => known === name);
+  if (provider === undefined)
+    throw badFlag('--webhook', text, `PROVIDER=FILE with one of ${WEBHOOK_PROVIDERS.join(', ')}`);
+  return [provider, file];
 }
 
 function duration(flag: string, text: string): number {
