@@ -9,6 +9,7 @@ import type { RunningHub } from '../../hub/hub-options.ts';
 import { startHub } from '../../hub/start-hub.ts';
 import type { AgentEvent } from '../agent/agent-options.ts';
 import { startAgent } from '../agent/start-agent.ts';
+import { hubAdmission } from '../hub-admission.ts';
 import { startWorkloadSimulation } from '../members/workload-simulation.ts';
 
 /** The embedded hub and its simulated managed clusters, an agent and moving workloads on each. */
@@ -89,7 +90,14 @@ async function startOnKnownPort({ dir, names, log, clock }: DemoClustersOptions)
   const portFile = join(dir, 'hub-port');
   const known = Number(await readFile(portFile, 'utf8').catch(() => '0'));
   const start = (port: number): Promise<RunningHub> =>
-    startHub({ dataDir: join(dir, 'hub'), members: names, listen: { port }, log, clock });
+    startHub({
+      dataDir: join(dir, 'hub'),
+      members: names,
+      listen: { port },
+      admission: hubAdmission(),
+      log,
+      clock,
+    });
   const running = await start(known).catch((error: unknown) => {
     if (known === 0 || !isAddressInUse(error)) throw error;
     return start(0);
