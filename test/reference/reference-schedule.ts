@@ -138,19 +138,19 @@ function runStages(
 ): { selected: ManagedCluster[]; totals: Map<string, number> } {
   const nothing = { selected: [], totals: new Map<string, number>() };
   const matching = filterByPredicates(world, placement, available, compileCel);
-  if ('plugin' in matching) return (fail(draft, matching.plugin, matching.message), nothing);
+  if ('plugin' in matching) return fail(draft, matching.plugin, matching.message), nothing;
   draft.filters = [{ name: 'Predicate', filteredClusters: sortedNames(matching.clusters) }];
   const ownNames = namesOf(world.decisions.filter((decision) => isOwn(decision, placement)));
   const own = new Set(ownNames);
   const tolerated = filterByTaints(world, placement, matching.clusters, own);
-  if ('plugin' in tolerated) return (fail(draft, tolerated.plugin, tolerated.message), nothing);
+  if ('plugin' in tolerated) return fail(draft, tolerated.plugin, tolerated.message), nothing;
   const feasible = tolerated.clusters;
   draft.filters = [
     ...draft.filters,
     { name: 'Predicate,TaintToleration', filteredClusters: sortedNames(feasible) },
   ];
   const prioritizers = readPrioritizers(placement);
-  if (typeof prioritizers === 'string') return (fail(draft, '', prioritizers), nothing);
+  if (typeof prioritizers === 'string') return fail(draft, '', prioritizers), nothing;
   const others = namesOf(world.decisions.filter((decision) => !isOwn(decision, placement)));
   const totals = addScores(world, { draft, prioritizers, feasible, history: { others, own } });
   const ordered = orderFeasible(world, placement, feasible, totals);

@@ -8,8 +8,6 @@ import type { ServiceAccountTokens, TokenSubject } from './service-account-token
 import type { TokenFile } from './token-file.ts';
 
 const AUTHENTICATED = 'system:authenticated';
-export const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
-
 /** What authentication of one cluster rests on. */
 export interface Credentials {
   readonly tokens: TokenFile;
