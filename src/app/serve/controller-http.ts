@@ -4,23 +4,10 @@ import type { PluginSource } from '../../../plugin/plugin-source.ts';
 import { type HttpListener, listenHttp } from '../../adapters/http/http-listener.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
-import type { ControllerMetrics } from './controller-metrics.ts';
-import type { GitLoop } from './git-loop.ts';
 import type { HubInventory } from './hub-inventory.ts';
+import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { peopleRoutes } from './people-routes.ts';
-import type { PublishedBook, PublishedPlacement } from './published-book.ts';
-import type { ServeFleetOptions } from './serve-options.ts';
-
-export interface ControllerHttpOptions {
-  readonly options: ServeFleetOptions;
-  readonly inventory: HubInventory;
-  readonly book: PublishedBook;
-  readonly metrics: ControllerMetrics;
-  readonly loops: readonly GitLoop[];
-  readonly decider: { readonly queue: WorkQueue };
-  readonly warnings: () => readonly string[];
-}
+import type { PublishedPlacement } from './published-book.ts';
 
 /** On a Placement: its ApplicationSets may get an empty list. */
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';

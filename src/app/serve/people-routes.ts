@@ -1,7 +1,7 @@
 import express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import type { BearerTokens } from '../../../plugin/bearer-tokens.ts';
-import type { ControllerHttpOptions } from './controller-http.ts';
+import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
 import { webhookRoute } from './webhook-route.ts';
 

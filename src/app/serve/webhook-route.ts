@@ -4,7 +4,7 @@ import { sameRepository } from '../../adapters/scm/repository-url.ts';
 import type { WebhookEvent } from '../../adapters/scm/webhook-event.ts';
 import { webhookHandler } from '../../adapters/scm/webhook-handler.ts';
 import { InputError } from '../../core/errors.ts';
-import type { ControllerHttpOptions } from './controller-http.ts';
+import type { ControllerHttpOptions } from './controller-http-options.ts';
 
 /** A push that concerns a source makes it fetch now. Polling stays the safety net for deliveries that got lost. */
 export function webhookRoute({ options, loops }: ControllerHttpOptions): RequestHandler {

@@ -8,6 +8,7 @@ import type { ServiceAccountTokens, TokenSubject } from './service-account-token
 import type { TokenFile } from './token-file.ts';
 
 const AUTHENTICATED = 'system:authenticated';
+
 /** What authentication of one cluster rests on. */
 export interface Credentials {
   readonly tokens: TokenFile;
