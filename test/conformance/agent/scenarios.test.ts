@@ -171,6 +171,8 @@ describe('applying', () => {
         ?.find(({ resourceMeta }) => resourceMeta.kind === kind)
         ?.conditions?.find(({ type }) => type === 'Available')?.lastTransitionTime;
     const [before, accountBefore] = [await timeOf('Deployment'), await timeOf('ServiceAccount')];
+    // Condition times have whole seconds: only in the next one can a fresh time be told from an old one.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
     await world.applyWork(
       'team',
       workOf(deployment('team', { image: 'registry.example.com/c:2' }), role, binding('new'), account('new')),
