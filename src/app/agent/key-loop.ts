@@ -1,4 +1,4 @@
-import { ConflictError, errorText } from '../../core/errors.ts';
+import { ConflictError, errorText, TransientError } from '../../core/errors.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
@@ -14,6 +14,9 @@ export interface KeyLoopOptions {
   /** Somebody else wrote in between; what was remembered of the key is not to be trusted. */
   readonly onConflict: (key: string) => void;
 }
+
+/** Requests have limits of their own; a work of many objects on a slow API may still need minutes. */
+const STEP_LIMIT_MS = 300_000;
 
 /** Longer than this a timer cannot hold: look again then. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
@@ -62,7 +65,7 @@ export class KeyLoop {
   async #step(key: string): Promise<StepOutcome> {
     const { step, log, onConflict } = this.#options;
     try {
-      return await step(key, this.#stop.signal);
+      return await this.#inTime(key, step(key, this.#stop.signal));
     } catch (error) {
       // What is gone is as good as changed: it may have gone while we thought we had just written it.
       if (error instanceof ConflictError || isRefusal(error, 'notfound')) onConflict(key);
@@ -72,6 +75,18 @@ export class KeyLoop {
         log.warn('step failed, again later', { key, problem: errorText(error) });
       return { kind: 'retry' };
     }
+  }
+
+  /** A step that hangs must not hold its worker for ever; every write carries its precondition, so a late one does no harm. */
+  #inTime(key: string, step: Promise<StepOutcome>): Promise<StepOutcome> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#options.clock.schedule(STEP_LIMIT_MS, () =>
+        reject(
+          new TransientError(`did not end within ${STEP_LIMIT_MS} ms`, { code: 'agent.step', subject: key }),
+        ),
+      );
+      void step.then(resolve, reject).finally(cancel);
+    });
   }
 
   #retry(key: string): Backoff {
