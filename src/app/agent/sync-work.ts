@@ -47,6 +47,7 @@ export async function syncWork(
   const status = await lookAtWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
   if (pass !== undefined) await recordApplied(state, pass);
   await state.writeWorkStatus(work, status);
+  if (pass !== undefined && pass.retry !== 'soon') noteApplied(state, memory, work);
   reportPass(state, work, status, pass?.results);
   if (pass?.retry === 'soon') return RETRY;
   return nextLook(state, memory, status, pass?.retry === 'minute');
@@ -79,6 +80,16 @@ function applyCause(
   return clock.now() >= correctionAllowedAtMs(memory, resyncIntervalMs) ? 'drift' : undefined;
 }
 
+/**
+ * Only once the pass is reported in full: what it found lives nowhere else, so a pass whose writes failed is repeated as a whole.
+ * Were it remembered before, the next pass would see nothing to do, and say nothing until the resync.
+ */
+function noteApplied({ settings }: AgentState, memory: WorkMemory, work: ManifestWork): void {
+  const { clock, random, resyncIntervalMs } = settings;
+  memory.appliedInput = inputOf(work);
+  memory.resyncAtMs = clock.now() + resyncIntervalMs * (1 + 0.5 * random());
+}
+
 /** Changes when there is something new to apply: the spec, or the labels (which people touch to ask for another try). */
 function inputOf({ metadata }: ManifestWork): string {
   return wantedDigest(metadata.uid, metadata.generation, metadata.labels ?? {});
@@ -103,7 +114,7 @@ interface Pass {
 async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
   const { work, memory, cause, signal } = input;
   const { settings, live } = state;
-  const { clock, random, resyncIntervalMs } = settings;
+  const { clock } = settings;
   memory.appliedInput = undefined;
   memory.drifted = false;
   const tasks = await readManifests(work.spec ?? {}, settings.cluster);
@@ -142,10 +153,6 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
   const status = statusOf(state, work, results, before);
   const tracked = await track(state, { applied, results, status });
   const retry = retryOf(results, tracked);
-  if (retry !== 'soon') {
-    memory.appliedInput = inputOf(work);
-    memory.resyncAtMs = clock.now() + resyncIntervalMs * (1 + 0.5 * random());
-  }
   const appliedStatus =
     tracked === undefined
       ? (applied.status ?? {})

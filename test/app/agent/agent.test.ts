@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TransientError } from '../../../src/core/errors.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import { AgentWorld, CONFIG_MAP, configMap, workOf } from './agent-world.ts';
 
@@ -40,6 +41,26 @@ describe('a work is applied', () => {
     expect(await world.configMap('b')).toBeUndefined();
     expect(await world.conditions('web')).toBe('Applied=True@2 Available=True@2');
   });
+
+  it.each(['hub', 'cluster'] as const)(
+    'is reported soon though a status write to the %s failed once',
+    async (side) => {
+      // With the watch up already, no first list of it calls for a second look.
+    await world.applyWork('first', workOf(configMap('b')));
+    const api = world[side];
+      const write = api.mergePatch.bind(api);
+      let failures = 0;
+      api.mergePatch = (kind, key, patch, options) => {
+        if (options?.subresource !== 'status' || failures > 0) return write(kind, key, patch, options);
+        failures += 1;
+        return Promise.reject(new TransientError('no answer', { code: 'kube.timeout', subject: key.name }));
+      };
+      await world.applyWork('web', workOf(configMap('a')));
+      expect(failures).toBe(1);
+      expect(await world.conditions('web')).toBe('Applied=True@1 Available=True@1');
+      expect((await world.applied('web'))?.status?.appliedResources).toHaveLength(1);
+    },
+  );
 
   it('goes with the work', async () => {
     await world.applyWork('web', workOf(configMap('a')));
