@@ -9,6 +9,9 @@ type Failure = Extract<LoadedDocument, { ok: false }>;
 /** Beyond this the slow second reading is not worth it: one located error has to do. */
 const MAX_SECOND_READING_BYTES = 256 * 1024;
 
+/** After a broken line the parser stumbles on: what it finds later in the document is mostly noise. */
+const MAX_SYNTAX_ERRORS = 3;
+
 const HINTS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'indent with spaces, YAML forbids tabs there',
   BAD_INDENT: 'align the line with its neighbours, and indent what belongs to a key deeper than the key',
@@ -38,10 +41,23 @@ export function syntaxProblems(
   if (failure.kind !== 'syntax') return [toProblem(`yaml.${failure.kind}`, failure)];
   const findings = document.text.length <= MAX_SECOND_READING_BYTES ? secondReading(document.text) : [];
   if (findings.length === 0) return [toProblem('yaml.syntax', failure)];
-  return findings.map((finding) => {
-    const code = finding.code === 'DUPLICATE_KEY' ? 'yaml.duplicate-key' : 'yaml.syntax';
-    return toProblem(code, finding, HINTS[finding.code]);
-  });
+  const duplicates = findings.filter(({ code }) => code === 'DUPLICATE_KEY');
+  const broken = findings.filter(({ code }) => code !== 'DUPLICATE_KEY');
+  const [firstLeftOut] = broken.slice(MAX_SYNTAX_ERRORS);
+  return [
+    ...duplicates.map((finding) => toProblem('yaml.duplicate-key', finding, HINTS[finding.code])),
+    ...broken
+      .slice(0, MAX_SYNTAX_ERRORS)
+      .map((finding) => toProblem('yaml.syntax', finding, HINTS[finding.code])),
+    ...(firstLeftOut === undefined
+      ? []
+      : [
+          toProblem('yaml.syntax', {
+            ...firstLeftOut,
+            message: `from here on ${broken.length - MAX_SYNTAX_ERRORS} more, most likely consequences of the errors above`,
+          }),
+        ]),
+  ];
 }
 
 function secondReading(text: string): SyntaxFinding[] {

@@ -170,6 +170,16 @@ describe('reporting problems', () => {
     ).toEqual(want);
   });
 
+  it('names the first syntax errors of a document and sums up what follows from them', () => {
+    const broken = `${PLACEMENT}spec:\n  a: [\n${'  b: c: d\n'.repeat(12)}`;
+    const problems = problemsOf(broken);
+    expect(problems).toHaveLength(4);
+    expect(problems.slice(0, 3).every((problem) => problem.includes(' error yaml.syntax '))).toBe(true);
+    expect(problems[3]).toMatch(
+      /^\d+:\d+ error yaml\.syntax from here on \d+ more, most likely consequences/,
+    );
+  });
+
   it('an object with an error is left out, one with a warning stays', () => {
     const { manifests } = parse(
       `${PLACEMENT}spec: {numberOfClusters: x}\n---\n${PLACEMENT}spec: {extra: 1}\n`,

@@ -46,8 +46,8 @@ describe('a work is applied', () => {
     'is reported soon though a status write to the %s failed once',
     async (side) => {
       // With the watch up already, no first list of it calls for a second look.
-    await world.applyWork('first', workOf(configMap('b')));
-    const api = world[side];
+      await world.applyWork('first', workOf(configMap('b')));
+      const api = world[side];
       const write = api.mergePatch.bind(api);
       let failures = 0;
       api.mergePatch = (kind, key, patch, options) => {
