@@ -75,7 +75,7 @@ describe('berth demo', () => {
       from += found;
     }
     expect(run.text()).not.toMatch(/problem|Warning/);
-    expect(existsSync(join(dir, '.berth/demo'))).toBe(false);
+    expect(existsSync(join(dir, '.berth'))).toBe(false);
   });
 
   it('goes on where a kill -9 left it, at whatever step', async () => {
@@ -118,6 +118,6 @@ describe('berth demo', () => {
     expect(await readFile(kubeconfig, 'utf8')).toContain('certificate-authority-data');
     run.process.kill('SIGINT');
     expect(await run.exit).toEqual({ code: 0, signal: null });
-    expect(existsSync(join(dir, '.berth/demo'))).toBe(false);
+    expect(existsSync(join(dir, '.berth'))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CliCommand } from '../cli-command.ts';
 import { packageRoot } from '../package-root.ts';
@@ -41,7 +41,11 @@ export const demoCommand: CliCommand = {
             runBerth: (args, into) => runCommands([planCommand], args, into),
           });
           // A failed story keeps its logs; a good one leaves nothing behind unless it was asked to.
-          if (flags.data === undefined && code === 0) await rm(dataDir, { recursive: true, force: true });
+          if (flags.data === undefined && code === 0) {
+            await rm(dataDir, { recursive: true, force: true });
+            // `.berth` too, unless somebody keeps something else in it.
+            await rmdir(dirname(dataDir)).catch(() => undefined);
+          }
           return code;
         }),
       );
