@@ -134,7 +134,10 @@ export class PlacementEngine {
    * time would give. Placements that were never scheduled are scheduled.
    * @returns the results that were computed anew
    */
-  applyDelta(delta: WorldDelta): readonly ScheduleResult[] {
+  applyDelta(given: WorldDelta): readonly ScheduleResult[] {
+    // A cluster that goes and comes in one delta is replaced: its results must not be carried over.
+    const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
+    const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
     const edited = this.#editPlacements(delta);
     const now = delta.now === undefined ? this.#index.now : parseNow(delta.now);
     const isBack = compareInstants(now, this.#index.now) < 0;
