@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { World } from '../../core/snapshot/world.ts';
-import { canonicalJson } from '../../core/work/json-equal.ts';
+import { canonicalJson } from '../../core/model/json-equal.ts';
 
 /** Lists of a world, in the order of the manifest. */
 export const WORLD_LISTS = [

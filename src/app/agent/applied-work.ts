@@ -7,7 +7,7 @@ import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { ManifestWork } from '../../core/model/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { jsonEqual } from '../../core/work/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import type { AgentSettings } from './agent-options.ts';
 import { INTENTS_ANNOTATION } from './apply-intents.ts';
 import { AGENT_MANAGER } from './apply/apply-context.ts';

@@ -1,6 +1,6 @@
 import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
 import { findCondition } from '../../core/work/condition-list.ts';
-import { jsonEqual } from '../../core/work/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import type { FeedbackByObject } from './agent-options.ts';
 import type { AgentState } from './agent-state.ts';
 import type { ManifestResult } from './apply/apply-manifests.ts';

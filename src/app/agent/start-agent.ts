@@ -2,7 +2,7 @@ import { Reflector } from '../../adapters/kube/reflector.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { jsonEqual } from '../../core/work/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import type { AgentOptions, AgentSettings } from './agent-options.ts';
 import { agentSettings } from './agent-settings.ts';
 import { AgentState } from './agent-state.ts';

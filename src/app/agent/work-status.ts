@@ -1,7 +1,7 @@
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { jsonEqual } from '../../core/work/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import { AGENT_MANAGER } from './apply/apply-context.ts';
 
 /** Writes a work's status when it differs. @returns the work as it stands then */

@@ -4,7 +4,7 @@ import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { setCondition } from '../../core/work/condition-list.ts';
-import { jsonEqual } from '../../core/work/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import { type Agent, startAgent } from '../agent/start-agent.ts';
 import { SIMULATE_ANNOTATION } from './simulation-options.ts';
 

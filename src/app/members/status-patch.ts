@@ -1,4 +1,4 @@
-import { jsonEqual } from '../../core/work/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -20,7 +20,7 @@ import {
 } from '../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../core/sync/desired-object.ts';
 import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
-import { canonicalJson } from '../../core/work/json-equal.ts';
+import { canonicalJson } from '../../core/model/json-equal.ts';
 
 export interface HubSyncOptions {
   readonly api: KubeApi;

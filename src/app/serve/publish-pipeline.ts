@@ -10,7 +10,7 @@ import type { World } from '../../core/snapshot/world.ts';
 import { listNames } from '../../core/publish/judge-result.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
-import { canonicalJson } from '../../core/work/json-equal.ts';
+import { canonicalJson } from '../../core/model/json-equal.ts';
 import { runReconciler } from '../../runtime/reconciler.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';

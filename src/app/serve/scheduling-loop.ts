@@ -2,7 +2,7 @@ import { namespacedName } from '../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
-import { jsonEqual } from '../../core/work/json-equal.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import { sleep } from '../../runtime/sleep.ts';
 
 export interface SchedulingOptions {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../model/object-meta.ts';
 import { refOf } from '../model/object-ref.ts';
 import type { SourceObject } from '../model/source-object.ts';
-import { canonicalJson } from '../work/json-equal.ts';
+import { canonicalJson } from '../model/json-equal.ts';
 import type { ObjectChange } from './plan.ts';
 
 /** Objects that come, go or differ between two fleets, by kind and name; their order in files does not count. */

@@ -1,7 +1,7 @@
 import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/placement.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
-import { canonicalJson } from '../work/json-equal.ts';
+import { canonicalJson } from '../model/json-equal.ts';
 import type { PlacementPlan, PlacementSide } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 

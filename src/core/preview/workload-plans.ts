@@ -1,7 +1,7 @@
 import type { ManifestWorkReplicaSet } from '../model/manifest-work-replica-set.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { namespacedName } from '../model/object-ref.ts';
-import { canonicalJson } from '../work/json-equal.ts';
+import { canonicalJson } from '../model/json-equal.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';
 import type { WorkloadPlan } from './plan.ts';

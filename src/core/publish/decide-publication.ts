@@ -1,7 +1,7 @@
 import { parseGoDuration } from '../model/go-duration.ts';
 import type { Placement } from '../model/placement.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
-import { canonicalJson } from '../work/json-equal.ts';
+import { canonicalJson } from '../model/json-equal.ts';
 import { type DecisionPage, type DesiredGroup, publishedClusters } from './decision-page.ts';
 import { desiredGroups } from './desired-groups.ts';
 import { type Hold, judgeResult, listNames } from './judge-result.ts';

@@ -1,6 +1,6 @@
 import type { Condition } from '../model/object-meta.ts';
 import type { DecisionGroupStatus, PlacementStatus } from '../model/placement.ts';
-import { jsonEqual } from '../work/json-equal.ts';
+import { jsonEqual } from '../model/json-equal.ts';
 import { type GroupKey, sameGroup } from './decision-page.ts';
 import type { SettledPage } from './plan-pages.ts';
 

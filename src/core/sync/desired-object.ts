@@ -2,7 +2,7 @@ import type { KubeObject } from '../model/object-meta.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../model/placement.ts';
 import { SCHEDULER_ANNOTATION } from '../publish/publish-annotations.ts';
 import type { Digest } from '../publish/plan-token.ts';
-import { canonicalJson } from '../work/json-equal.ts';
+import { canonicalJson } from '../model/json-equal.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 
 /** On every applied object: digest of what was applied. It tells that a field left Git, which the live object cannot. */

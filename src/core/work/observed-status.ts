@@ -2,7 +2,7 @@ import type { FeedbackValue, ManifestCondition, ManifestWorkStatus } from '../mo
 import type { Condition } from '../model/object-meta.ts';
 import { aggregateAvailable, aggregateRules, RULE_REASON_PREFIX } from './aggregate-conditions.ts';
 import { findCondition, setCondition } from './condition-list.ts';
-import { jsonEqual } from './json-equal.ts';
+import { jsonEqual } from '../model/json-equal.ts';
 
 /** A condition without its time: what one evaluation says. */
 export type PlannedCondition = Omit<Condition, 'lastTransitionTime'>;

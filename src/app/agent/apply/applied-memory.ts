@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { canonicalJson } from '../../../core/work/json-equal.ts';
+import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { contentOf } from '../../../core/work/update/merge-content.ts';
 import { digestOf } from '../agent-settings.ts';
 import type { ApplyOutcome } from './apply-outcome.ts';

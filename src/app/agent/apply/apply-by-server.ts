@@ -1,6 +1,6 @@
 import type { IgnoreField, ServerSideApplyConfig } from '../../../core/model/manifest-work.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { canonicalJson } from '../../../core/work/json-equal.ts';
+import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { digestOf } from '../agent-settings.ts';
 import { fixOwners } from './apply-by-update.ts';
 import { wantedDigest } from './applied-memory.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { jsonEqual } from '../../../core/work/json-equal.ts';
+import { jsonEqual } from '../../../core/model/json-equal.ts';
 import { withOwner } from '../../../core/work/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata } from '../../../core/work/update/plan-update.ts';
 import { digestOf } from '../agent-settings.ts';

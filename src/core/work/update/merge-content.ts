@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
-import { jsonEqual } from '../json-equal.ts';
+import { jsonEqual } from '../../model/json-equal.ts';
 import { foldStringData } from './secret-data.ts';
 
 /** What the Update strategy wants the object's content (everything but metadata) to become. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
-import { canonicalJson, jsonEqual } from '../json-equal.ts';
+import { canonicalJson, jsonEqual } from '../../model/json-equal.ts';
 import { contentOf, planContent } from './merge-content.ts';
 import { mergeMetadata, metadataToCreate, type Ownership } from './merge-metadata.ts';
 
