@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { CliCommand, RunAction } from './cli-command.ts';
 import type { CliIo, ExitCode } from './cli-io.ts';
+import { packageVersion } from './package-version.ts';
 
 /** Runs one of the commands; never throws: a failure is printed to stderr and becomes exit code 1. */
 export async function runCommands(
@@ -17,12 +18,14 @@ export async function runCommands(
     };
   const program = new Command('berth')
     .description('GitOps placement controller for Open Cluster Management and Argo CD')
+    .version(`berth ${await packageVersion()}`, '-V, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(add --help for usage and examples)')
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-    });
+    })
+    .addHelpText('after', HELP);
   for (const command of commands) command.register(program, run);
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -31,6 +34,14 @@ export async function runCommands(
     return reportFailure(error, io);
   }
 }
+
+const HELP = `
+Exit codes: 0 done or no change, 1 error, 2 plan found changes.
+
+Examples:
+  berth COMMAND --help        # what it does, its options, examples
+  berth demo                  # everything at once, on this machine
+`;
 
 function reportFailure(error: unknown, io: CliIo): ExitCode {
   // Commander has already written its own message (help, version, usage errors).

@@ -121,18 +121,12 @@ describe('commands around a running controller', () => {
     const table = await berth('history', 'team-a/web', '--data', dataDir);
     expect(table.stdout.split('\n')[0]).toMatch(/^RECORD +PUBLISHED +PLACEMENT +CLUSTERS/);
     const listed = await berth('history', '--data', dataDir, '-o', 'json');
-    const records = listed.stdout
-      .trim()
-      .split('\n')
-      .map(
-        (line) =>
-          JSON.parse(line) as {
-            hash: string;
-            commit: { subject: string } | null;
-            removed: string[];
-            released: { by: string } | null;
-          },
-      );
+    const records = JSON.parse(listed.stdout) as readonly {
+      hash: string;
+      commit: { subject: string } | null;
+      removed: string[];
+      released: { by: string } | null;
+    }[];
     expect(records.map((record) => record.commit?.subject)).toEqual(['First', 'Too much']);
     expect(records[1]).toMatchObject({
       removed: ['c1', 'c2', 'c3', 'c4'],

@@ -23,6 +23,8 @@ interface AgentFlags {
 }
 
 const EXAMPLES = `
+Exit codes: 0 stopped as asked, 1 error.
+
 Examples:
   berth agent --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1
   berth agent --hub-kubeconfig /var/run/hub/kubeconfig --cluster-name edge-7 --drift resync   # in a pod of the managed cluster

@@ -17,6 +17,8 @@ interface CreateWorkFlags extends HubFlags {
 }
 
 const EXAMPLES = `
+Exit codes: 0 done, 1 error: nothing was written, or what failed is named.
+
 Examples:
   berth create work web -f web.yaml --clusters cluster1,cluster2
   berth create work web -f manifests/ --placement default/placement1              # the clusters it selects now
@@ -100,7 +102,7 @@ async function readManifests(
   const fleets = [];
   for (const file of paths) fleets.push(await readFleetFolder(path.resolve(io.cwd, file)));
   const problems = fleets.flatMap((fleet) => fleet.problems);
-  io.stderr.write(renderProblems(problems, io.colour));
+  io.stderr.write(renderProblems(problems, false));
   return problems.some(({ severity }) => severity === 'error')
     ? undefined
     : fleets.flatMap(({ objects }) => objects.map(({ object }) => object));

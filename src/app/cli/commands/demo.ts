@@ -11,6 +11,8 @@ interface DemoFlags {
 }
 
 const EXAMPLES = `
+Exit codes: 0 the story went as it should, 1 it did not.
+
 Examples:
   berth demo                      # tell the story, then stay up; Ctrl-C ends it and removes .berth/demo
   berth demo --once               # tell the story and exit: 0 when it went as it should

@@ -11,6 +11,8 @@ interface DescribeWorkFlags extends HubFlags {
 }
 
 const EXAMPLES = `
+Exit codes: 0 described, 1 error.
+
 Examples:
   berth describe work my-first-work --cluster cluster1
   berth describe work my-first-work                     # on every cluster that has it

@@ -1,7 +1,7 @@
-import { Option } from 'commander';
 import { InputError } from '../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
 import type { PlacementRef } from '../../../core/explain/world-change.ts';
 import type { OfflineExplanation } from '../../explain/explain-offline.ts';
@@ -15,7 +15,7 @@ interface ExplainOptions extends HubFlags {
   readonly case?: string;
   readonly caseName?: string;
   readonly now?: string;
-  readonly output: 'table' | 'json' | 'yaml';
+  readonly output: OutputFormat;
 }
 
 export const explainCommand: CliCommand = {
@@ -32,11 +32,7 @@ export const explainCommand: CliCommand = {
       .option('--case <file>', 'decide a recorded case (JSON Lines, as for `berth simulate`) instead')
       .option('--case-name <name>', 'which case of the file; without it the first')
       .option('--now <time>', 'the present, RFC 3339; without it the clock')
-      .addOption(
-        new Option('-o, --output <format>', 'output format')
-          .choices(['table', 'json', 'yaml'])
-          .default('table'),
-      );
+      .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)
       .action(run((io, placement: string, options: ExplainOptions) => explain(io, placement, options)));
@@ -70,7 +66,9 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
     io.stderr.write(renderProblems(errors, false));
     io.stderr.write(`${countProblems(errors)}: the objects concerned are left out of this explanation\n`);
   }
-  io.stdout.write(await rendered(explanation, lines, options.output));
+  io.stdout.write(
+    options.output === 'table' ? `${lines.join('\n')}\n` : await renderDocument(explanation, options.output),
+  );
   return 0;
 }
 
@@ -102,15 +100,4 @@ async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions):
   const now = options.now ?? new Date().toISOString();
   const world = await withHub(io, options, (hub) => readHubWorld(hub, ref, now));
   return { ...explainInWorld(world, ref, { cluster: options.cluster }), problems: [] };
-}
-
-async function rendered(
-  explanation: object,
-  lines: readonly string[],
-  output: ExplainOptions['output'],
-): Promise<string> {
-  if (output === 'table') return `${lines.join('\n')}\n`;
-  if (output === 'json') return `${JSON.stringify(explanation, null, 2)}\n`;
-  const { default: yaml } = await import('js-yaml');
-  return yaml.dump(explanation, { skipInvalid: true, lineWidth: -1, noRefs: true });
 }

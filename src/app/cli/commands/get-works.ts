@@ -5,14 +5,17 @@ import { workRow } from '../../works/describe-work.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags, type HubFlags, verb, withHub } from '../hub-flags.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { formatAge, renderTextTable } from '../text-table.ts';
 
 interface GetWorksFlags extends HubFlags {
   readonly cluster?: string;
-  readonly output: string;
+  readonly output: OutputFormat;
 }
 
-const EXAMPLES = `
+const HELP = `
+Exit codes: 0 listed, 1 error.
+
 Examples:
   berth get works                              # every work of every cluster
   berth get works --cluster cluster1
@@ -26,19 +29,14 @@ export const getWorksCommand: CliCommand = {
       .alias('work')
       .description('list ManifestWorks: where they are, whether they are applied and available')
       .option('--cluster <name>', 'only of this managed cluster')
-      .option('-o, --output <format>', 'table or json', 'table');
+      .addOption(outputOption());
     addHubFlags(command)
-      .addHelpText('after', EXAMPLES)
+      .addHelpText('after', HELP)
       .action(run((io, name: string | undefined, flags: GetWorksFlags) => getWorks(io, name, flags)));
   },
 };
 
 async function getWorks(io: CliIo, name: string | undefined, flags: GetWorksFlags): Promise<ExitCode> {
-  if (flags.output !== 'table' && flags.output !== 'json')
-    throw new InputError(`got "${flags.output}", expected table or json`, {
-      code: 'cli.flag',
-      subject: '--output',
-    });
   const { systemClock } = await import('../../../adapters/clock/system-clock.ts');
   const works = await withHub(io, flags, async (hub) => {
     const { items } = await hub.list(
@@ -55,8 +53,8 @@ async function getWorks(io: CliIo, name: string | undefined, flags: GetWorksFlag
         subject: name,
       },
     );
-  if (flags.output === 'json') {
-    io.stdout.write(`${JSON.stringify(works, undefined, 2)}\n`);
+  if (flags.output !== 'table') {
+    io.stdout.write(await renderDocument(works, flags.output));
     return 0;
   }
   const rows = works.map((work) => [

@@ -2,15 +2,18 @@ import { join } from 'node:path';
 import type { DecisionRecord } from '../../../core/publish/decision-record.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { renderTextTable } from '../text-table.ts';
 
 interface HistoryFlags {
   readonly data: string;
-  readonly output: string;
+  readonly output: OutputFormat;
   readonly limit: string;
 }
 
-const EXAMPLES = `
+const HELP = `
+Exit codes: 0 listed, 1 error.
+
 Examples:
   berth history                                  # every placement, newest last
   berth history team-a/web --data /var/lib/berth
@@ -25,8 +28,8 @@ export const historyCommand: CliCommand = {
       .description('list published decisions: when, from which commit, what came and went')
       .option('--data <dir>', 'data directory of berth serve', '.berth')
       .option('--limit <n>', 'newest records to show', '50')
-      .option('-o, --output <format>', 'table or json', 'table')
-      .addHelpText('after', EXAMPLES)
+      .addOption(outputOption())
+      .addHelpText('after', HELP)
       .action(
         run((io, placement: string | undefined, flags: HistoryFlags) => runHistory(io, placement, flags)),
       );
@@ -40,12 +43,12 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
     .filter((record) => placement === undefined || record.placement === placement)
     .slice(-Math.max(1, Number(flags.limit) || 50));
   io.stdout.write(
-    flags.output === 'json'
-      ? records.map((record) => `${JSON.stringify(record)}\n`).join('')
-      : renderTextTable(
+    flags.output === 'table'
+      ? renderTextTable(
           ['RECORD', 'PUBLISHED', 'PLACEMENT', 'CLUSTERS', 'ADDED', 'REMOVED', 'COMMIT', 'RELEASED BY'],
           records.map(row),
-        ),
+        )
+      : await renderDocument(records, flags.output),
   );
   return 0;
 }

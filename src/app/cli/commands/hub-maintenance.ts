@@ -1,15 +1,23 @@
 import type { Command } from 'commander';
 import type { RunAction } from '../cli-command.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 
 interface DataFlags {
   readonly data: string;
 }
 
 interface CheckFlags extends DataFlags {
-  readonly output: string;
+  readonly output: OutputFormat;
 }
 
 type Register = (hub: Command, run: RunAction) => void;
+
+const example = (command: string): string => `
+Exit codes: 0 done, 1 error (check: damaged data).
+
+Examples:
+  berth ${command}
+`;
 
 const title = (name: string): string => (name === '' ? 'hub' : name);
 
@@ -19,6 +27,7 @@ export const backupCommand: Register = (hub, run) => {
     .description('write everything, keys included, into one file (mode 0600); may run beside the hub')
     .requiredOption('--data <dir>', 'data directory of the hub')
     .argument('<file>', 'backup file to write')
+    .addHelpText('after', example('hub backup --data .berth/hub hub.backup'))
     .action(
       run(async (io, file: string, flags: DataFlags) => {
         const { backupData } = await import('../../../hub/maintenance/backup-file.ts');
@@ -38,6 +47,7 @@ export const restoreCommand: Register = (hub, run) => {
     .description('fill a new data directory from a backup file')
     .requiredOption('--data <dir>', 'data directory to create; must be empty or missing')
     .argument('<file>', 'backup file to read')
+    .addHelpText('after', example('hub restore --data .berth/hub-new hub.backup'))
     .action(
       run(async (io, file: string, flags: DataFlags) => {
         const { restoreData } = await import('../../../hub/maintenance/backup-file.ts');
@@ -54,6 +64,7 @@ export const compactCommand: Register = (hub, run) => {
     .command('compact')
     .description('replace the logs of a stopped hub by snapshots (a running hub does so by itself)')
     .requiredOption('--data <dir>', 'data directory of the hub')
+    .addHelpText('after', example('hub compact --data .berth/hub'))
     .action(
       run(async (io, flags: DataFlags) => {
         const { compactData } = await import('../../../hub/maintenance/compact-data.ts');
@@ -70,12 +81,13 @@ export const checkCommand: Register = (hub, run) => {
     .command('check')
     .description('read all data and say whether the hub would start on it; changes nothing')
     .requiredOption('--data <dir>', 'data directory of the hub')
-    .option('-o, --output <format>', 'text or json', 'text')
+    .addOption(outputOption())
+    .addHelpText('after', example('hub check --data .berth/hub'))
     .action(
       run(async (io, flags: CheckFlags) => {
         const { checkData } = await import('../../../hub/maintenance/check-data.ts');
         const checks = await checkData(flags.data);
-        if (flags.output === 'json') io.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
+        if (flags.output !== 'table') io.stdout.write(await renderDocument(checks, flags.output));
         else
           for (const { cluster, objects, resourceVersion, warnings, problems } of checks) {
             const verdict = problems.length === 0 ? 'good' : 'DAMAGED';

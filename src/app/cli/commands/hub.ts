@@ -22,7 +22,9 @@ interface KubeconfigFlags {
   readonly certificateDays?: string;
 }
 
-const EXAMPLES = `
+const HELP = `
+Exit codes: 0 stopped as asked, 1 error.
+
 Examples:
   berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
   berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3 --agents   # three clusters that apply works
@@ -37,7 +39,7 @@ export const hubCommand: CliCommand = {
     const hub = program
       .command('hub')
       .description('run the embedded hub: a Kubernetes API in one process, for OCM and Argo CD objects')
-      .addHelpText('after', EXAMPLES);
+      .addHelpText('after', HELP);
     registerRun(hub, run);
     registerKubeconfig(hub, run);
     for (const register of [backupCommand, restoreCommand, compactCommand, checkCommand]) register(hub, run);
@@ -62,6 +64,7 @@ function registerRun(hub: Command, run: RunAction): void {
     .option('--agents', 'register the members on the hub and run an agent for each', false)
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
     .option('--log-level <level>', 'debug, info, warn, error', 'info')
+    .addHelpText('after', HELP)
     .action(
       run(async (io, flags: RunFlags) => {
         const listen = parseListen(flags.listen);
@@ -107,6 +110,7 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
     .option('--cluster <name>', 'hub, or the name of a member cluster', 'hub')
     .option('--server <url>', 'address that clients use (default: where the hub listens)')
     .option('--certificate-days <n>', 'a client certificate of so many days instead of a token')
+    .addHelpText('after', HELP)
     .action(
       run(async (io, flags: KubeconfigFlags) => {
         const { issueKubeconfig } = await import('../../../hub/maintenance/issue-kubeconfig.ts');

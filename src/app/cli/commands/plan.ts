@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { Option } from 'commander';
-import yaml from 'js-yaml';
 import type { Plan } from '../../../core/preview/plan.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 
 interface PlanOptions {
   readonly base: string;
@@ -12,7 +11,7 @@ interface PlanOptions {
   readonly repo: string;
   readonly path: readonly string[];
   readonly now?: string;
-  readonly output: 'table' | 'markdown' | 'json' | 'yaml';
+  readonly output: OutputFormat | 'markdown';
 }
 
 export const planCommand: CliCommand = {
@@ -30,11 +29,7 @@ export const planCommand: CliCommand = {
         [],
       )
       .option('--now <time>', 'RFC 3339 time to decide at (default: when the later commit was made)')
-      .addOption(
-        new Option('-o, --output <format>', 'output format')
-          .choices(['table', 'markdown', 'json', 'yaml'])
-          .default('table'),
-      )
+      .addOption(outputOption('markdown'))
       .addHelpText('after', HELP)
       .action(run((io, options: PlanOptions) => plan(io, options)));
   },
@@ -82,9 +77,8 @@ async function render(
     case 'markdown':
       return (await import('../../../core/preview/render-plan-markdown.ts')).renderPlanMarkdown(result);
     case 'json':
-      return `${JSON.stringify({ ...result, problems }, null, 2)}\n`;
     case 'yaml':
-      return yaml.dump({ ...result, problems }, { skipInvalid: true, lineWidth: -1, noRefs: true });
+      return renderDocument({ ...result, problems }, format);
   }
 }
 

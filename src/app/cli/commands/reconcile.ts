@@ -1,13 +1,20 @@
 import type { CliCommand } from '../cli-command.ts';
 import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
 
+const HELP = `
+Exit codes: 0 told, 1 nobody answers, or refused.
+
+Examples:
+  berth reconcile --token-file plugin-tokens
+`;
+
 export const reconcileCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('reconcile')
       .description('let a running controller fetch its sources now');
     addControllerFlags(command)
-      .addHelpText('after', '\nExamples:\n  berth reconcile --token-file plugin-tokens\n')
+      .addHelpText('after', HELP)
       .action(
         run(async (io, flags: ControllerFlags) => {
           const answer = (await askController(flags, 'POST', 'reconcile')) as { message: string };

@@ -19,6 +19,8 @@ interface ReleaseFlags extends HubFlags {
 }
 
 const EXAMPLES = `
+Exit codes: 0 released, 1 error: nothing is held, or under another token.
+
 Examples:
   berth release team-a/web --token 0a1b2c3d4e5f         # a held decision
   berth release --source fleet --token 0a1b2c3d4e5f     # held deletions of a source

@@ -7,6 +7,8 @@ import type { CliIo, ExitCode } from '../cli-io.ts';
 import { packageVersion } from '../package-version.ts';
 
 const EXAMPLES = `
+Exit codes: 0 the same bytes, 1 another result, or an error.
+
 Examples:
   berth history team-a/web
   berth replay 1c0ffee5c0ffee55 --data /var/lib/berth

@@ -34,6 +34,8 @@ interface ServeFlags extends HubFlags {
 }
 
 const EXAMPLES = `
+Exit codes: 0 stopped as asked, 1 error in what it was told; everything later is retried.
+
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
   berth serve --repo ./fleet --data .berth --listen 127.0.0.1:8080 --token-file plugin-tokens

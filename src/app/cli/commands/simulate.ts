@@ -20,6 +20,8 @@ bindings, decisions, scores. Each line of output answers the line of input at th
   {"name": "…", "results": [one per placement: selected, scores, filters, conditions, …]}
 A line that is not a case is answered with {"name": null, "error": "line 7: …"}; the exit code is then 1.
 
+Exit codes: 0 every case answered, 1 a line is not a case.
+
 Examples:
   berth simulate < cases.jsonl
   berth simulate cases.jsonl | jq '.results[].selected'

@@ -1,14 +1,17 @@
 import type { ControllerStatus } from '../../serve/controller-status.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { renderTextTable } from '../text-table.ts';
 import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
 
 interface StatusFlags extends ControllerFlags {
-  readonly output: string;
+  readonly output: OutputFormat;
 }
 
-const EXAMPLES = `
+const HELP = `
+Exit codes: 0 all is well, 1 something needs a person (or nobody answers).
+
 Examples:
   berth status --token-file plugin-tokens
   berth status --server http://berth.berth-system:8080 --token-file plugin-tokens -o json
@@ -20,17 +23,16 @@ export const statusCommand: CliCommand = {
       .command('status')
       .description('what a running controller read, published and held, and what is wrong in Git');
     addControllerFlags(command)
-      .option('-o, --output <format>', 'table or json', 'table')
-      .addHelpText('after', EXAMPLES)
+      .addOption(outputOption())
+      .addHelpText('after', HELP)
       .action(run((io, flags: StatusFlags) => runStatus(io, flags)));
   },
 };
 
-/** Exit code 1 when something needs a person. */
 async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
   const status = (await askController(flags, 'GET', 'status')) as ControllerStatus;
   io.stdout.write(
-    flags.output === 'json' ? `${JSON.stringify(status, undefined, 2)}\n` : renderStatus(status),
+    flags.output === 'table' ? renderStatus(status) : await renderDocument(status, flags.output),
   );
   const troubled =
     !status.ready ||

@@ -1,12 +1,11 @@
 import path from 'node:path';
-import { Option } from 'commander';
-import yaml from 'js-yaml';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 
 interface ValidateOptions {
-  readonly output: 'table' | 'json' | 'yaml';
+  readonly output: OutputFormat;
   readonly path: readonly string[];
   readonly strict: boolean;
 }
@@ -19,11 +18,7 @@ export const validateCommand: CliCommand = {
       .argument('<folder>', 'folder of manifests, or one file')
       .option('--path <glob>', 'only what matches, `!` in front leaves out; may be repeated', collect, [])
       .option('--strict', 'warnings count as errors', false)
-      .addOption(
-        new Option('-o, --output <format>', 'output format')
-          .choices(['table', 'json', 'yaml'])
-          .default('table'),
-      )
+      .addOption(outputOption())
       .addHelpText('after', HELP)
       .action(run((io, folder: string, options: ValidateOptions) => validate(io, folder, options)));
   },
@@ -49,16 +44,8 @@ async function validate(io: CliIo, folder: string, options: ValidateOptions): Pr
   const problems = await checkFleet(fleet);
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);
   const summary = { valid: !failed, files: fleet.files, objects: fleet.objects.length, problems };
-  switch (options.output) {
-    case 'json':
-      io.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
-      break;
-    case 'yaml':
-      io.stdout.write(yaml.dump(summary, { skipInvalid: true, lineWidth: -1 }));
-      break;
-    case 'table':
-      await writeTable(io, problems, fleet);
-  }
+  if (options.output === 'table') await writeTable(io, problems, fleet);
+  else io.stdout.write(await renderDocument(summary, options.output));
   return failed ? 1 : 0;
 }
 

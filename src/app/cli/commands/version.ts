@@ -1,24 +1,33 @@
 import type { CliCommand } from '../cli-command.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { packageVersion } from '../package-version.ts';
 
 interface VersionOptions {
-  readonly output: string;
+  readonly output: OutputFormat;
 }
+
+const HELP = `
+Exit codes: 0 printed.
+
+Examples:
+  berth version
+  berth version -o json
+`;
 
 export const versionCommand: CliCommand = {
   register(program, run) {
     program
       .command('version')
       .description('print the version of berth and of the Node.js that runs it')
-      .option('-o, --output <format>', 'table or json', 'table')
-      .addHelpText('after', '\nExamples:\n  berth version\n  berth version -o json\n')
+      .addOption(outputOption())
+      .addHelpText('after', HELP)
       .action(
-        run(async (io, options: VersionOptions) => {
+        run(async (io, { output }: VersionOptions) => {
           const version = { berth: await packageVersion(), node: process.version };
           io.stdout.write(
-            options.output === 'json'
-              ? `${JSON.stringify(version)}\n`
-              : `berth ${version.berth} (Node.js ${version.node})\n`,
+            output === 'table'
+              ? `berth ${version.berth} (Node.js ${version.node})\n`
+              : await renderDocument(version, output),
           );
           return 0;
         }),

@@ -1,9 +1,21 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../../src/app/cli/program.ts';
-import { makeCliIo } from './cli-harness.ts';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { makeCliIo } from '../cli-harness.ts';
 
 describe('berth version', () => {
+  it.each(['--version', '-V'])('berth %s prints one line', async (flag) => {
+    const { io, stdout } = makeCliIo();
+    expect(await runCli([flag], io)).toBe(0);
+    expect(stdout()).toMatch(/^berth \d+\.\d+\.\d+\S*\n$/);
+  });
+
+  it('prints the same as YAML', async () => {
+    const { io, stdout } = makeCliIo();
+    expect(await runCli(['version', '-o', 'yaml'], io)).toBe(0);
+    expect(stdout()).toMatch(/^berth: \d+\.\d+\.\d+\S*\nnode: v\d/);
+  });
+
   it('prints the package version as JSON', async () => {
     const { io, stdout } = makeCliIo();
     expect(await runCli(['version', '-o', 'json'], io)).toBe(0);

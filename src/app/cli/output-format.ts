@@ -1,0 +1,18 @@
+import { Option } from 'commander';
+
+/** Formats in which every command that prints objects can print them. */
+export type OutputFormat = 'table' | 'json' | 'yaml';
+
+/** `-o, --output`: `table` for people unless told otherwise, and what a command offers besides, such as `markdown`. */
+export function outputOption(...more: readonly string[]): Option {
+  return new Option('-o, --output <format>', 'output format')
+    .choices(['table', ...more, 'json', 'yaml'])
+    .default('table');
+}
+
+/** One document, ended by a line break. Keys that are undefined are left out. YAML is loaded only when asked for. */
+export async function renderDocument(value: unknown, format: 'json' | 'yaml'): Promise<string> {
+  if (format === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
+  const { default: yaml } = await import('js-yaml');
+  return yaml.dump(value, { skipInvalid: true, lineWidth: -1, noRefs: true });
+}

@@ -1,0 +1,15 @@
+import type { CliIo } from './cli-io.ts';
+
+/** Says what a command is busy with, in one line of a terminal that the next line replaces; nothing where nobody looks. */
+export interface Progress {
+  /** `reading main`: without dots or line break. */
+  tell(what: string): void;
+  /** Removes the line; call it before anything else is printed. */
+  done(): void;
+}
+
+export function progressOn({ stderr }: Pick<CliIo, 'stderr'>): Progress {
+  const isTerminal = (stderr as { readonly isTTY?: boolean }).isTTY === true;
+  const write = (text: string): void => void (isTerminal && stderr.write(text));
+  return { tell: (what) => write(`\r\u001b[2K${what} …`), done: () => write('\r\u001b[2K') };
+}

@@ -1,0 +1,60 @@
+import { Command } from 'commander';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../../src/app/cli/commands.ts';
+import { progressOn } from '../../../src/app/cli/progress.ts';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { makeCliIo } from '../cli-harness.ts';
+
+function everyCommand(): { path: string[]; command: Command }[] {
+  const program = new Command('berth');
+  for (const command of COMMANDS) command.register(program, () => async () => undefined);
+  const walk = (command: Command, path: string[]): { path: string[]; command: Command }[] => [
+    { path, command },
+    ...command.commands.flatMap((child) => walk(child, [...path, child.name()])),
+  ];
+  return walk(program, []).slice(1);
+}
+
+/** `berth get` and `berth create` only hold other commands; `berth hub` does something by itself. */
+const leaves = everyCommand().filter(
+  ({ command, path }) => command.commands.length === 0 || path.join(' ') === 'hub',
+);
+
+describe('every command', () => {
+  it.each(leaves.map(({ path, command }) => ({ name: path.join(' '), path, command })))(
+    'berth $name --help has examples and exit codes, and prints objects in every format',
+    async ({ path, command }) => {
+      const { io, stdout, stderr } = makeCliIo();
+      expect(await runCli([...path, '--help'], io)).toBe(0);
+      expect(stderr()).toBe('');
+      expect(stdout()).toMatch(/\nExamples:\n {2}berth /);
+      expect(stdout()).toMatch(/\nExit codes: 0 /);
+      const output = command.options.find(({ long }) => long === '--output');
+      if (output !== undefined)
+        expect(output.argChoices).toEqual(expect.arrayContaining(['table', 'json', 'yaml']) as string[]);
+    },
+  );
+
+  it('refuses a format that it does not have', async () => {
+    const { io, stderr } = makeCliIo();
+    expect(await runCli(['version', '-o', 'xml'], io)).toBe(1);
+    expect(stderr()).toContain('Allowed choices are table, json, yaml');
+  });
+});
+
+describe('progress', () => {
+  const terminal = (isTTY: boolean) => Object.assign(new PassThrough(), { isTTY });
+
+  it('is one line that is replaced and removed, on a terminal only', () => {
+    const shown = terminal(true);
+    const progress = progressOn({ stderr: shown });
+    progress.tell('reading main');
+    progress.tell('deciding');
+    progress.done();
+    expect(String(shown.read())).toBe('\r\u001b[2Kreading main …\r\u001b[2Kdeciding …\r\u001b[2K');
+    const piped = terminal(false);
+    progressOn({ stderr: piped }).tell('reading main');
+    expect(piped.read()).toBeNull();
+  });
+});
