@@ -22,23 +22,23 @@ export interface HubProcess {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts the built `berth hub` as a process of its own; resolves when it has printed its kubeconfig. */
+/**
+ * Starts the built `berth hub` as a process of its own; resolves when it has printed its kubeconfig.
+ * @param wrapper a program with arguments that runs what follows it, to give the hub a narrower place
+ */
 export async function startHubProcess(
   dataDir: string,
   args: readonly string[] = [],
-  shell?: string,
+  wrapper: readonly string[] = [],
 ): Promise<HubProcess> {
-  const words = [MAIN, 'hub', '--data', dataDir, '--listen', '127.0.0.1:0', ...args];
-  const child =
-    shell === undefined
-      ? spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] })
-      : spawn('bash', ['-c', `${shell}; exec "$@"`, 'hub', process.execPath, ...words], {
-          stdio: ['ignore', 'pipe', 'pipe'],
-        });
+  const words = [process.execPath, MAIN, 'hub', '--data', dataDir, '--listen', '127.0.0.1:0', ...args];
+  const [program = '', ...rest] = [...wrapper, ...words];
+  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const kubeconfig = await new Promise<string>((resolve, reject) => {
     let stdout = '';
+    child.once('error', reject);
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += chunk.toString();
       if (stdout.includes('\n')) resolve(stdout.trim());
