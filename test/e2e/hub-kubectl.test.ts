@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +8,10 @@ import type { HubProcess } from './hub-process.ts';
 import { startHubProcess } from './hub-process.ts';
 import { makeCertificateRequest } from './certificate-request.ts';
 import type { KubectlStep } from './kubectl-steps.ts';
+import { hasKubectl } from './kubectl-program.ts';
 import { KUBECTL_BATTERY } from './kubectl-steps.ts';
 
-/** CI must have kubectl; elsewhere its absence is said and the battery skipped. */
-const found = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!found && process.env['CI'] !== undefined)
-  throw new Error('kubectl is required in CI, and was not found');
-if (!found) console.warn('skipped: there is no kubectl on this machine');
+const found = hasKubectl();
 
 interface Ran {
   readonly code: number;
