@@ -108,7 +108,10 @@ describe('a hub that is killed', () => {
       await verify(running, seen);
       let alive = true;
       const writers = Array.from({ length: 16 }, (_, id) => writer(String(id), running, seen, () => alive));
-      await new Promise((resolve) => setTimeout(resolve, 700 + round * 150));
+      // As many as a slow machine takes its time for: a kill in the middle of a few writes would prove little.
+      const enough = seen.maxRv + 150;
+      do await new Promise((resolve) => setTimeout(resolve, 300 + round * 150));
+      while (seen.maxRv < enough && running.child.exitCode === null);
       alive = false;
       await running.end('SIGKILL');
       await Promise.all(writers);
