@@ -126,7 +126,7 @@ async function openClusters(
   for (const name of ['', ...members]) {
     // Its own issuer: a token of one member is nothing to another.
     const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
-    const serviceAccounts = await ServiceAccountTokens.load(issuer, keys.tokenKeyPem);
+    const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
     const directory = clusterDirectory(dataDir, name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const admission = options.admission ?? ocmChecks;

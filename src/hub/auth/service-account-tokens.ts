@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { importPKCS8, importSPKI, jwtVerify, SignJWT } from 'jose';
+import type * as Jose from 'jose';
 
 const ALGORITHM = 'ES256';
 
@@ -16,9 +16,10 @@ export interface VerifiedToken extends TokenSubject {
   readonly tokenId: string;
 }
 
-interface Keys {
-  readonly privateKey: Awaited<ReturnType<typeof importPKCS8>>;
-  readonly publicKey: Awaited<ReturnType<typeof importSPKI>>;
+interface Signing {
+  readonly jose: typeof Jose;
+  readonly privateKey: Awaited<ReturnType<typeof Jose.importPKCS8>>;
+  readonly publicKey: Awaited<ReturnType<typeof Jose.importSPKI>>;
   readonly keyId: string;
 }
 
@@ -31,20 +32,18 @@ export function createSigningKey(): string {
 /** Issues and checks the JWTs of ServiceAccounts of one cluster, with the claims that Kubernetes uses. */
 export class ServiceAccountTokens {
   readonly issuer: string;
-  readonly #keys: Keys;
+  readonly #keyPem: string;
+  #loaded: Promise<Signing> | undefined;
 
-  private constructor(issuer: string, keys: Keys) {
+  constructor(issuer: string, keyPem: string) {
     this.issuer = issuer;
-    this.#keys = keys;
+    this.#keyPem = keyPem;
   }
 
-  static async load(issuer: string, keyPem: string): Promise<ServiceAccountTokens> {
-    const publicPem = createPublicKey(keyPem).export({ type: 'spki', format: 'pem' }).toString();
-    return new ServiceAccountTokens(issuer, {
-      privateKey: await importPKCS8(keyPem, ALGORITHM),
-      publicKey: await importSPKI(publicPem, ALGORITHM),
-      keyId: createHash('sha256').update(publicPem).digest('base64url'),
-    });
+  /** Library and keys come with the first token: many hubs never see one, and a thousand members share a process. */
+  #ready(): Promise<Signing> {
+    this.#loaded ??= loadSigning(this.#keyPem);
+    return this.#loaded;
   }
 
   /** @param times seconds since the epoch */
@@ -56,8 +55,9 @@ export class ServiceAccountTokens {
     const { namespace, name, uid, boundTo } = subject;
     const bound =
       boundTo === undefined ? {} : { [boundTo.kind.toLowerCase()]: { name: boundTo.name, uid: boundTo.uid } };
-    return new SignJWT({ 'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...bound } })
-      .setProtectedHeader({ alg: ALGORITHM, kid: this.#keys.keyId })
+    const { jose, ...keys } = await this.#ready();
+    return new jose.SignJWT({ 'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...bound } })
+      .setProtectedHeader({ alg: ALGORITHM, kid: keys.keyId })
       .setIssuer(this.issuer)
       .setSubject(`system:serviceaccount:${namespace}:${name}`)
       .setAudience([...(audiences.length > 0 ? audiences : [this.issuer])])
@@ -65,7 +65,7 @@ export class ServiceAccountTokens {
       .setNotBefore(times.issuedAt)
       .setExpirationTime(times.expiresAt)
       .setJti(randomUUID())
-      .sign(this.#keys.privateKey);
+      .sign(keys.privateKey);
   }
 
   /** Undefined when the token is not ours, expired, or for somebody else. */
@@ -75,7 +75,8 @@ export class ServiceAccountTokens {
     audiences?: readonly string[],
   ): Promise<VerifiedToken | undefined> {
     try {
-      const { payload } = await jwtVerify(token, this.#keys.publicKey, {
+      const { jose, publicKey } = await this.#ready();
+      const { payload } = await jose.jwtVerify(token, publicKey, {
         algorithms: [ALGORITHM],
         issuer: this.issuer,
         audience: [...(audiences ?? [this.issuer])],
@@ -95,6 +96,17 @@ export class ServiceAccountTokens {
       return undefined;
     }
   }
+}
+
+async function loadSigning(keyPem: string): Promise<Signing> {
+  const jose = await import('jose');
+  const publicPem = createPublicKey(keyPem).export({ type: 'spki', format: 'pem' }).toString();
+  return {
+    jose,
+    privateKey: await jose.importPKCS8(keyPem, ALGORITHM),
+    publicKey: await jose.importSPKI(publicPem, ALGORITHM),
+    keyId: createHash('sha256').update(publicPem).digest('base64url'),
+  };
 }
 
 interface Claim {

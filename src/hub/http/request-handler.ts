@@ -51,6 +51,14 @@ interface Located {
   readonly info: RequestInfo;
 }
 
+/** How far a request came, for the metrics and the audit log. */
+interface Progress {
+  info?: RequestInfo;
+  user?: UserInfo;
+  cluster?: string;
+  allowed?: boolean;
+}
+
 /** One request from its first byte to its answer: where, who, may they, do it; every refusal is a Status. */
 export class RequestHandler {
   readonly #options: HandlerOptions;
@@ -71,7 +79,7 @@ export class RequestHandler {
 
   async #handle(request: HubRequest, response: HubResponse): Promise<void> {
     const startedMs = this.#options.clock.now();
-    const record: { info?: RequestInfo; user?: UserInfo; cluster?: string } = {};
+    const record: Progress = {};
     this.#inFlight += 1;
     let answer: Answer;
     try {
@@ -83,7 +91,7 @@ export class RequestHandler {
     this.#inFlight -= 1;
     const code = answer.kind === 'stream' ? 200 : answer.code;
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
-    this.#options.metrics.observe(record.info, finished);
+    this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
     this.#options.audit.record(request, record, finished);
     await sendAnswer(request, response, answer);
   }
@@ -97,11 +105,7 @@ export class RequestHandler {
     );
   }
 
-  async #answer(
-    request: HubRequest,
-    response: HubResponse,
-    record: { info?: RequestInfo; user?: UserInfo; cluster?: string },
-  ): Promise<Answer> {
+  async #answer(request: HubRequest, response: HubResponse, record: Progress): Promise<Answer> {
     const located = this.#locate(request);
     const { cluster, info, query, path } = located;
     record.info = info;
@@ -114,6 +118,7 @@ export class RequestHandler {
     const user = impersonate(request, caller, cluster.authorizer);
     record.user = user;
     requireAccess(cluster.authorizer, user, info, query);
+    record.allowed = true;
     const forwarded = await cluster.aggregator.forward({ request, response }, path, user);
     if (forwarded !== undefined) return forwarded;
     const context: RequestContext = {
@@ -179,7 +184,7 @@ export class RequestHandler {
     const { cluster, path, pathPrefix, info } = located;
     if (info.method !== 'GET' && info.method !== 'HEAD') throw noSuchResource();
     if (path === '/metrics') {
-      const { text, contentType } = await this.#options.metrics.render();
+      const { text, contentType } = this.#options.metrics.render();
       return { kind: 'body', code: 200, contentType, body: text };
     }
     const found = cluster.discovery.serve({

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 import { InputError } from '../../../core/errors.ts';
+import type { Logger } from '../../../core/ports.ts';
+import type { RunningHub } from '../../../hub/hub-options.ts';
+import type { RunningMembers } from '../../members/start-members.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
 import { parseListen, parseMembers } from './hub-flags.ts';
@@ -83,20 +86,28 @@ function registerRun(hub: Command, run: RunAction): void {
         });
         if (!isLoopback(listen.host))
           io.stderr.write(`warning: listening on ${listen.host}, reachable from other machines\n`);
-        const { startMembers } = await import('../../members/start-members.ts');
-        const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
-        const { agents } = flags;
-        const alive = await startMembers({ hub: running, names: members, agents, clock, log });
+        const alive = members.length === 0 ? undefined : await animate(running, { members, flags, log });
         io.stdout.write(`${running.adminKubeconfigPath}\n`);
         await new Promise<void>((resolve) => {
           if (io.signal.aborted) resolve();
           else io.signal.addEventListener('abort', () => resolve(), { once: true });
         });
-        await alive.close();
+        await alive?.close();
         await running.close();
         return 0;
       }),
     );
+}
+
+/** The members need a Kubernetes client, which takes longer to load than all of the hub: a hub without members does not. */
+async function animate(
+  hub: RunningHub,
+  options: { readonly members: readonly string[]; readonly flags: RunFlags; readonly log: Logger },
+): Promise<RunningMembers> {
+  const { startMembers } = await import('../../members/start-members.ts');
+  const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
+  const { members: names, flags, log } = options;
+  return startMembers({ hub, names, agents: flags.agents, clock, log });
 }
 
 function registerKubeconfig(hub: Command, run: RunAction): void {
