@@ -53,10 +53,13 @@ function deploymentStatus(workload: KubeObject, { now, due, fate }: StatusMoment
         });
   return {
     observedGeneration: workload.metadata.generation,
-    replicas,
-    updatedReplicas: replicas,
-    // Zero is left out, as the API server does.
-    ...positive({ readyReplicas: ready, availableReplicas: ready, unavailableReplicas: replicas - ready }),
+    ...positive({
+      replicas,
+      updatedReplicas: replicas,
+      readyReplicas: ready,
+      availableReplicas: ready,
+      unavailableReplicas: replicas - ready,
+    }),
     conditions: [available, progressing],
   };
 }
@@ -67,10 +70,8 @@ function statefulSetStatus(workload: KubeObject, { due, fate }: StatusMoment): S
   return {
     observedGeneration: workload.metadata.generation,
     replicas,
-    currentReplicas: replicas,
-    updatedReplicas: replicas,
     availableReplicas: ready,
-    ...positive({ readyReplicas: ready }),
+    ...positive({ currentReplicas: replicas, updatedReplicas: replicas, readyReplicas: ready }),
   };
 }
 
@@ -92,7 +93,7 @@ function jobStatus(workload: KubeObject, { now, due, fate }: StatusMoment): Stat
   const startTime = workload.metadata.creationTimestamp ?? now;
   const completions = (workload['spec'] as { completions?: unknown } | undefined)?.completions;
   const wanted = typeof completions === 'number' ? completions : 1;
-  if (!due) return { startTime, active: wanted, ready: 0 };
+  if (!due) return { startTime, ready: 0, ...positive({ active: wanted }) };
   if (fate === 'fail')
     return {
       startTime,
@@ -107,7 +108,7 @@ function jobStatus(workload: KubeObject, { now, due, fate }: StatusMoment): Stat
   return {
     startTime,
     completionTime: now,
-    succeeded: wanted,
+    ...positive({ succeeded: wanted }),
     conditions: [
       condition('Complete', 'True', now, {
         reason: 'CompletionsReached',
@@ -140,6 +141,7 @@ function condition(
   return { type, status, lastTransitionTime, ...why };
 }
 
+/** Zero is left out, as the API server does: a status that asks for zero would never be equal to the stored one. */
 function positive(counts: Readonly<Record<string, number>>): Status {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -69,6 +69,13 @@ describe('workloads of a member', () => {
     });
   });
 
+  it('says nothing of zero replicas, as an API server does: else it would be written again and again', async () => {
+    await cluster.create(kindOf('apps', 'Deployment'), workload('apps', 'Deployment', { replicas: 0 }));
+    const status = await statusAfter('apps', 'Deployment', 1_500);
+    expect(Object.values(status)).not.toContain(0);
+    expect(status).toMatchObject({ conditions: [{ type: 'Available', status: 'True' }, {}] });
+  });
+
   it('a new version is not ready at once, and at rest nothing is written', async () => {
     const kind = kindOf('apps', 'Deployment');
     await cluster.create(kind, workload('apps', 'Deployment', { replicas: 2 }));

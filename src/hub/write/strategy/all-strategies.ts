@@ -1,7 +1,9 @@
 import type { ResourceRef } from '../../scheme/resource-definition.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
+import { PRIORITY_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY } from './class-strategies.ts';
 import { CONFIG_MAP_STRATEGY, SECRET_STRATEGY } from './config-strategies.ts';
 import { CRD_STRATEGY } from './crd-strategy.ts';
+import { JOB_STRATEGY } from './job-strategy.ts';
 import { NAMESPACE_STRATEGY } from './namespace-strategy.ts';
 import { BINDING_STRATEGY } from './rbac-strategy.ts';
 import { SERVICE_STRATEGY } from './service-strategy.ts';
@@ -10,7 +12,6 @@ import {
   CRON_JOB_STRATEGY,
   DAEMON_SET_STRATEGY,
   DEPLOYMENT_STRATEGY,
-  JOB_STRATEGY,
   POD_STRATEGY,
   REPLICA_SET_STRATEGY,
   STATEFUL_SET_STRATEGY,
@@ -44,7 +45,8 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'clusterrolebindings.rbac.authorization.k8s.io': BINDING_STRATEGY,
   'certificatesigningrequests.certificates.k8s.io': CERTIFICATE_STRATEGY,
   'customresourcedefinitions.apiextensions.k8s.io': CRD_STRATEGY,
-  'priorityclasses.scheduling.k8s.io': COUNTED,
+  'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS_STRATEGY,
+  'storageclasses.storage.k8s.io': STORAGE_CLASS_STRATEGY,
   'endpointslices.discovery.k8s.io': COUNTED,
 };
 

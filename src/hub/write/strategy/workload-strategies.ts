@@ -1,9 +1,17 @@
-import { IMMUTABLE, invalidValue } from '../../admit/field-problems.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import { deepEqual, getOwn, objectAt, textAt } from '../../json/json-value.ts';
-import type { FieldProblem } from '../../status/status-errors.ts';
+import { objectAt } from '../../json/json-value.ts';
 import { withPodDefaults, withTemplateDefaults } from './pod-defaults.ts';
+import { selectorProblems } from './pod-selector.ts';
 import type { Strategy } from './strategy.ts';
+import {
+  DAEMON_SET_COUNTS,
+  DEPLOYMENT_COUNTS,
+  REPLICA_SET_COUNTS,
+  STATEFUL_SET_COUNTS,
+  type StatusCounts,
+  statusWithCounts,
+  withStatusCounts,
+} from './workload-status.ts';
 
 /*
  * Workloads are stored with the defaults an API server fills in, so that clients and hashes see what they see elsewhere. Nothing here
@@ -11,36 +19,23 @@ import type { Strategy } from './strategy.ts';
  */
 type SpecDefaults = (spec: JsonObject) => JsonObject;
 
-function workload(defaults: SpecDefaults, validate?: Strategy['validate']): Strategy {
+function workload(counts: StatusCounts, defaults: SpecDefaults): Strategy {
   return {
     generation: true,
-    fillIn: (object) => {
-      const spec = objectAt(object, 'spec');
-      return spec === undefined ? object : { ...object, spec: defaults(spec) };
-    },
-    onCreate: (object) => ({ ...object, status: {} }),
-    ...(validate === undefined ? {} : { validate }),
+    fillIn: (object) => withStatusCounts(withSpec(object, defaults), counts),
+    onCreate: (object) => ({ ...object, status: statusWithCounts({}, counts) }),
+    validate: selectorProblems,
   };
 }
 
-/** `spec.selector` names the pods for good, and must name those of the template. */
-function selectorRules(object: JsonObject, old: JsonObject | undefined): readonly FieldProblem[] {
-  const spec = objectAt(object, 'spec') ?? {};
-  const selector = getOwn(spec, 'selector');
-  if (old !== undefined && !deepEqual(selector, getOwn(objectAt(old, 'spec') ?? {}, 'selector'))) {
-    return [invalidValue('spec.selector', selector, IMMUTABLE)];
-  }
-  const wanted = Object.entries(objectAt(objectAt(spec, 'selector'), 'matchLabels') ?? {});
-  const labels = objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels') ?? {};
-  if (wanted.every(([key, value]) => getOwn(labels, key) === value)) return [];
-  return [
-    invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'),
-  ];
+function withSpec(object: JsonObject, defaults: SpecDefaults): JsonObject {
+  const spec = objectAt(object, 'spec');
+  return spec === undefined ? object : { ...object, spec: defaults(spec) };
 }
 
 const ROLLING = 'RollingUpdate';
 
-export const DEPLOYMENT_STRATEGY = workload((spec) => {
+export const DEPLOYMENT_STRATEGY = workload(DEPLOYMENT_COUNTS, (spec) => {
   const strategy: JsonObject = { type: ROLLING, ...objectAt(spec, 'strategy') };
   if (strategy['type'] === ROLLING) {
     strategy['rollingUpdate'] = {
@@ -51,23 +46,22 @@ export const DEPLOYMENT_STRATEGY = workload((spec) => {
   }
   const defaults = { progressDeadlineSeconds: 600, replicas: 1, revisionHistoryLimit: 10 };
   return withTemplateDefaults({ ...defaults, ...spec, strategy });
-}, selectorRules);
+});
 
-export const REPLICA_SET_STRATEGY = workload(
-  (spec) => withTemplateDefaults({ replicas: 1, ...spec }),
-  selectorRules,
+export const REPLICA_SET_STRATEGY = workload(REPLICA_SET_COUNTS, (spec) =>
+  withTemplateDefaults({ replicas: 1, ...spec }),
 );
 
-export const STATEFUL_SET_STRATEGY = workload((spec) => {
+export const STATEFUL_SET_STRATEGY = workload(STATEFUL_SET_COUNTS, (spec) => {
   const updateStrategy: JsonObject = { type: ROLLING, ...objectAt(spec, 'updateStrategy') };
   if (updateStrategy['type'] === ROLLING) {
     updateStrategy['rollingUpdate'] = { partition: 0, ...objectAt(updateStrategy, 'rollingUpdate') };
   }
   const defaults = { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: 10 };
   return withTemplateDefaults({ ...defaults, ...spec, updateStrategy });
-}, selectorRules);
+});
 
-export const DAEMON_SET_STRATEGY = workload((spec) => {
+export const DAEMON_SET_STRATEGY = workload(DAEMON_SET_COUNTS, (spec) => {
   const updateStrategy: JsonObject = { type: ROLLING, ...objectAt(spec, 'updateStrategy') };
   if (updateStrategy['type'] === ROLLING) {
     updateStrategy['rollingUpdate'] = {
@@ -77,49 +71,20 @@ export const DAEMON_SET_STRATEGY = workload((spec) => {
     };
   }
   return withTemplateDefaults({ revisionHistoryLimit: 10, ...spec, updateStrategy });
-}, selectorRules);
+});
 
-const JOB_DEFAULTS = {
-  backoffLimit: 6,
-  completionMode: 'NonIndexed',
-  manualSelector: false,
-  podReplacementPolicy: 'TerminatingOrFailed',
+const CRON_JOB_DEFAULTS = {
+  concurrencyPolicy: 'Allow',
+  failedJobsHistoryLimit: 1,
+  successfulJobsHistoryLimit: 3,
   suspend: false,
 };
 
-function withJobDefaults(spec: JsonObject): JsonObject {
-  const counts =
-    spec['completions'] === undefined && spec['parallelism'] === undefined ? { completions: 1 } : {};
-  return withTemplateDefaults({ ...JOB_DEFAULTS, ...counts, parallelism: 1, ...spec });
-}
-
-/** A Job finds its pods by labels that carry its uid. */
-function withJobSelector(object: JsonObject): JsonObject {
-  const spec = objectAt(object, 'spec');
-  const template = objectAt(spec, 'template');
-  if (spec === undefined || template === undefined || spec['manualSelector'] === true) return object;
-  const metadata = objectAt(object, 'metadata');
-  const owner = { 'batch.kubernetes.io/controller-uid': textAt(metadata, 'uid') };
-  const labels = {
-    ...objectAt(objectAt(template, 'metadata'), 'labels'),
-    ...owner,
-    'batch.kubernetes.io/job-name': textAt(metadata, 'name'),
-  };
-  const labelled = { ...template, metadata: { ...objectAt(template, 'metadata'), labels } };
-  return { ...object, spec: { ...spec, selector: { matchLabels: owner }, template: labelled }, status: {} };
-}
-
-export const JOB_STRATEGY: Strategy = { ...workload(withJobDefaults), onCreate: withJobSelector };
-
-export const CRON_JOB_STRATEGY = workload((spec) => {
-  const defaults = {
-    concurrencyPolicy: 'Allow',
-    failedJobsHistoryLimit: 1,
-    successfulJobsHistoryLimit: 3,
-    suspend: false,
-  };
-  return { ...defaults, ...spec };
-});
+export const CRON_JOB_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (object) => withSpec(object, (spec) => ({ ...CRON_JOB_DEFAULTS, ...spec })),
+  onCreate: (object) => ({ ...object, status: {} }),
+};
 
 export const POD_STRATEGY: Strategy = {
   generation: true,
