@@ -3,6 +3,7 @@ import { jsonAnswer } from '../http/answer.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { methodNotAllowed, noSuchResource, notFound } from '../status/status-errors.ts';
+import { toVersion } from '../scheme/to-version.ts';
 import { renderTable } from '../table/table.ts';
 import { watchObjects } from '../watch/watch-objects.ts';
 import { storageKeyOf } from './cluster.ts';
@@ -84,7 +85,7 @@ async function getObject(context: ResourceContext, ref: ResourceRef): Promise<An
   // An absence may be as fresh as a presence: wait for whatever led to it.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);
   if (entry === undefined) throw notFound(ref.definition, info.name);
-  if (info.subresource === 'scale') return jsonAnswer(200, readScale(entry.object, ref));
+  if (info.subresource === 'scale') return jsonAnswer(200, readScale(toVersion(entry.object, ref), ref));
   if (!OBJECT_SUBRESOURCES.has(info.subresource)) throw methodNotAllowed();
   if (form.as !== 'table') return jsonAnswer(200, entryJson(entry, ref, form));
   const items = shownObjects([entry], ref);

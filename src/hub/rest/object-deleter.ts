@@ -11,6 +11,7 @@ import type { Cluster } from './cluster.ts';
 import { metadataOf, storageKeyOf, timestamp } from './cluster.ts';
 import type { DeleteOptions, Propagation } from './delete-options.ts';
 import { isFinalized } from './object-writer.ts';
+import { storeObject } from './store-object.ts';
 
 export interface DeleteTarget {
   readonly ref: ResourceRef;
@@ -41,9 +42,7 @@ export class ObjectDeleter {
   /** @throws StatusError 404, 409 on a failed precondition, 403 from admission */
   delete(target: DeleteTarget): DeleteResult {
     const { ref, options } = target;
-    const { store } = this.#cluster;
-    const key = storageKeyOf(ref, target.namespace, target.name);
-    const live = store.get(key);
+    const live = this.#cluster.store.get(storageKeyOf(ref, target.namespace, target.name));
     if (live === undefined) throw notFound(ref.definition, target.name);
     checkPreconditions(live, ref, options);
     this.#admit(target, live);
@@ -51,9 +50,8 @@ export class ObjectDeleter {
     if (next === undefined) return { outcome: 'marked', object: toVersion(live.object, ref), rv: live.rv };
     const removed = isFinalized(next);
     const outcome = removed ? 'gone' : 'marked';
-    if (options.dryRun) return { outcome, object: toVersion(next, ref), rv: 0 };
-    const entry = removed ? store.delete(key, next) : store.put(key, next);
-    this.#cluster.afterWrite(ref, { entry, removed });
+    if (options.dryRun) return { outcome, object: next, rv: 0 };
+    const entry = storeObject(this.#cluster, { ref, object: next, removed });
     return { outcome, object: toVersion(entry.object, ref), rv: entry.rv };
   }
 
@@ -73,18 +71,17 @@ export class ObjectDeleter {
       });
   }
 
-  /** The object as the deletion leaves it; undefined when it is being deleted already and nothing changes. */
+  /** The object as the deletion leaves it, in the version of the request; undefined when it is being deleted already and nothing changes. */
   #nextState(target: DeleteTarget, live: StoredObject): JsonObject | undefined {
-    const marked = getOwn(metadataOf(live.object), 'deletionTimestamp') !== undefined;
-    const finalizers = finalizersFor(live.object, target.options.propagation);
-    const before = listAt(metadataOf(live.object), 'finalizers');
+    const object = toVersion(live.object, target.ref);
+    const metadata = metadataOf(object);
+    const marked = getOwn(metadata, 'deletionTimestamp') !== undefined;
+    const finalizers = finalizersFor(object, target.options.propagation);
+    const before = listAt(metadata, 'finalizers');
     const same =
       finalizers.length === before.length && finalizers.every((name, index) => name === before[index]);
     if (marked && same) return undefined;
-    const held: JsonObject = {
-      ...live.object,
-      metadata: withFinalizers(metadataOf(live.object), finalizers),
-    };
+    const held: JsonObject = { ...object, metadata: withFinalizers(metadata, finalizers) };
     if (marked) return held;
     return markDeleted(target.ref, held, { now: timestamp(this.#cluster.clock) });
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { toVersion } from '../scheme/to-version.ts';
+import { storageRef, toVersion } from '../scheme/to-version.ts';
 import { alreadyExists, notFound } from '../status/status-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
@@ -16,6 +16,7 @@ import { metadataOf, storageKeyOf, timestamp } from './cluster.ts';
 import { fillRequester } from './csr-requester.ts';
 import { requireLiveNamespace } from './namespace-lifecycle.ts';
 import { randomSuffix } from './random-suffix.ts';
+import { storeObject } from './store-object.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** Which object a write is about, and on whose behalf. `name` is '' on create. */
@@ -96,22 +97,21 @@ export class ObjectWriter {
     const { warnings } = prepared;
     const object = this.#cluster.complete(ref, prepared.object);
     if (options.dryRun) return { object, rv: 0, created: true, warnings };
-    const entry = this.#cluster.store.put(key, object);
-    this.#cluster.afterWrite(ref, { entry, removed: false });
+    const entry = storeObject(this.#cluster, { ref, object, removed: false });
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: true, warnings };
   }
 
   #replace(target: WriteTarget, live: StoredObject, prepared: PreparedWrite): WriteResult {
     const { ref, options } = target;
-    const { store } = this.#cluster;
     const { warnings } = prepared;
-    if (!prepared.changed) return { object: prepared.object, rv: live.rv, created: false, warnings };
+    // Stored in another version, or before the definition changed: even a write of the same brings it up to date.
+    const upToDate = toVersion(live.object, storageRef(ref)) === live.object;
+    if (!prepared.changed && upToDate)
+      return { object: prepared.object, rv: live.rv, created: false, warnings };
     const removed = isFinalized(prepared.object);
     const object = removed ? prepared.object : this.#cluster.complete(ref, prepared.object);
     if (options.dryRun) return { object, rv: 0, created: false, warnings };
-    const key = storageKeyOf(ref, live.namespace, live.name);
-    const entry = removed ? store.delete(key, object) : store.put(key, object);
-    this.#cluster.afterWrite(ref, { entry, removed });
+    const entry = storeObject(this.#cluster, { ref, object, removed });
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: false, warnings };
   }
 

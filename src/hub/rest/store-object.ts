@@ -1,0 +1,28 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { textAt } from '../json/json-value.ts';
+import { noteCurrent } from '../scheme/current-shape.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { storageRef, toVersion } from '../scheme/to-version.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { Cluster } from './cluster.ts';
+import { metadataOf, storageKeyOf } from './cluster.ts';
+
+export interface PreparedObject {
+  readonly ref: ResourceRef;
+  /** In the version of `ref`, ready but for its resourceVersion. */
+  readonly object: JsonObject;
+  /** This write takes the object away; `object` is its last state. */
+  readonly removed: boolean;
+}
+
+/** The end of every write: stores the object in its storage version, or removes it, and tells who has to know at once. */
+export function storeObject(cluster: Cluster, { ref, object, removed }: PreparedObject): StoredObject {
+  const stored = storageRef(ref);
+  const metadata = metadataOf(object);
+  const key = storageKeyOf(ref, textAt(metadata, 'namespace'), textAt(metadata, 'name'));
+  const shown = stored.version === ref.version ? object : toVersion(object, stored);
+  const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown);
+  if (!ref.definition.builtIn) noteCurrent(entry.object, stored.version);
+  cluster.afterWrite(ref, { entry, removed });
+  return entry;
+}

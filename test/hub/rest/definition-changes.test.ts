@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LooseJson } from '../loose-json.ts';
+import type { TestHub } from '../hub-harness.ts';
+import { startTestHub } from '../hub-harness.ts';
+
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const NAME = 'boats.example.com';
+const at = (version: string): string => `/apis/example.com/${version}/namespaces/default/boats`;
+
+interface VersionOptions {
+  readonly storage?: boolean;
+  readonly spec: Record<string, unknown>;
+}
+
+function crd(versions: Record<string, VersionOptions>): LooseJson {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: NAME },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'boats', kind: 'Boat' },
+      versions: Object.entries(versions).map(([name, { storage = false, spec }]) => ({
+        name,
+        served: true,
+        storage,
+        selectableFields: [{ jsonPath: '.spec.colour' }],
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', properties: { colour: { type: 'string' }, ...spec } } },
+          },
+        },
+      })),
+    },
+  };
+}
+
+const TEXT = { type: 'string' };
+const boat = (version: string, spec: Record<string, unknown>): LooseJson => ({
+  apiVersion: `example.com/${version}`,
+  kind: 'Boat',
+  metadata: { name: 'ada' },
+  spec,
+});
+
+describe('objects that were stored before their definition changed', () => {
+  let hub: TestHub;
+  beforeEach(async () => {
+    hub = await startTestHub();
+  });
+  afterEach(() => hub.stop());
+
+  const define = async (versions: Record<string, VersionOptions>): Promise<void> => {
+    const reply = await hub.call('PATCH', `${CRDS}/${NAME}?fieldManager=test&force=true`, {
+      type: 'application/apply-patch+yaml',
+      body: crd(versions),
+    });
+    expect(reply.status).toBeLessThan(300);
+  };
+  const spec = async (version = 'v1'): Promise<LooseJson> =>
+    (await hub.call('GET', `${at(version)}/ada`)).body.spec;
+
+  it.each([
+    ['a get', async () => spec()],
+    ['a list', async () => (await hub.call('GET', at('v1'))).body.items[0].spec],
+    [
+      'a watch',
+      async () => {
+        const watch = await hub.watch(`${at('v1')}?watch=true`);
+        const event = await watch.next();
+        watch.close();
+        return event.object.spec;
+      },
+    ],
+    [
+      'a field selector',
+      async () => (await hub.call('GET', `${at('v1')}?fieldSelector=spec.colour%3Dred`)).body.items[0].spec,
+    ],
+  ])('are pruned and defaulted by %s', async (_how, read) => {
+    await define({ v1: { storage: true, spec: { hull: TEXT, sails: { type: 'integer' } } } });
+    await hub.call('POST', at('v1'), { body: boat('v1', { hull: 'oak', sails: 3 }) });
+    await define({
+      v1: { storage: true, spec: { sails: { type: 'integer' }, colour: { ...TEXT, default: 'red' } } },
+    });
+    expect(await read()).toEqual({ sails: 3, colour: 'red' });
+  });
+
+  it('lose nothing when the definition is changed back, not even over a restart', async () => {
+    await define({ v1: { storage: true, spec: { hull: TEXT } } });
+    await hub.call('POST', at('v1'), { body: boat('v1', { hull: 'oak' }) });
+    await define({ v1: { storage: true, spec: {} } });
+    expect(await spec()).toEqual({});
+    await hub.restart();
+    expect(await spec()).toEqual({});
+    await define({ v1: { storage: true, spec: { hull: TEXT } } });
+    expect(await spec()).toEqual({ hull: 'oak' });
+  });
+
+  it('are brought up to date by a write of the same, once', async () => {
+    await define({ v1: { storage: true, spec: {} } });
+    await hub.call('POST', at('v1'), { body: boat('v1', {}) });
+    await define({ v1: { storage: true, spec: { colour: { ...TEXT, default: 'red' } } } });
+    const same = async (): Promise<number> => {
+      const { body } = await hub.call('GET', `${at('v1')}/ada`);
+      const reply = await hub.call('PUT', `${at('v1')}/ada`, { body });
+      expect(reply.status).toBe(200);
+      return Number(reply.body.metadata.resourceVersion) - Number(body.metadata.resourceVersion);
+    };
+    expect(await same()).toBeGreaterThan(0);
+    expect(await same()).toBe(0);
+  });
+
+  it('are written in the storage version, whatever version was asked', async () => {
+    const wide = { colour: { ...TEXT, default: 'red' } };
+    await define({ v1beta1: { spec: { hull: TEXT } }, v1: { storage: true, spec: wide } });
+    const made = await hub.call('POST', at('v1beta1'), { body: boat('v1beta1', { hull: 'oak' }) });
+    // v1 does not know the hull and has a colour for everybody: what v1beta1 shows has gone through v1.
+    expect(made.body).toMatchObject({ apiVersion: 'example.com/v1beta1', spec: { colour: 'red' } });
+    expect(await spec()).toEqual({ colour: 'red' });
+    const patch = { type: 'application/merge-patch+json', body: { spec: { colour: 'blue' } } };
+    expect((await hub.call('PATCH', `${at('v1beta1')}/ada`, patch)).body.apiVersion).toBe(
+      'example.com/v1beta1',
+    );
+    expect(await spec()).toEqual({ colour: 'blue' });
+    const gone = await hub.call('DELETE', `${at('v1beta1')}/ada`);
+    expect(gone.status).toBe(200);
+  });
+
+  it('move to a new storage version when they are written again', async () => {
+    await define({ v1beta1: { storage: true, spec: {} } });
+    await hub.call('POST', at('v1beta1'), { body: boat('v1beta1', { colour: 'red' }) });
+    await define({ v1beta1: { spec: {} }, v1: { storage: true, spec: {} } });
+    const { body } = await hub.call('GET', `${at('v1')}/ada`);
+    expect(body.apiVersion).toBe('example.com/v1');
+    const moved = await hub.call('PUT', `${at('v1')}/ada`, { body });
+    expect(Number(moved.body.metadata.resourceVersion)).toBeGreaterThan(
+      Number(body.metadata.resourceVersion),
+    );
+    expect((await hub.call('GET', `${CRDS}/${NAME}`)).body.status.storedVersions).toEqual(['v1beta1', 'v1']);
+  });
+});
