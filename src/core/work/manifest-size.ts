@@ -1,5 +1,7 @@
 import type { KubeObject } from '../model/object-meta.ts';
 
+const ENCODER = new TextEncoder();
+
 /** Upstream's default for the sum over all manifests of a work. */
 export const DEFAULT_MANIFEST_LIMIT_BYTES = 500 * 1024;
 
@@ -8,7 +10,7 @@ export const DEFAULT_MANIFEST_LIMIT_BYTES = 500 * 1024;
  * protobuf field (one byte of tag, the length as a varint, the bytes).
  */
 export function manifestSizeBytes(manifest: KubeObject): number {
-  const rawBytes = utf8Length(JSON.stringify(manifest));
+  const rawBytes = ENCODER.encode(JSON.stringify(manifest)).length;
   return rawBytes + 1 + varintLength(rawBytes);
 }
 
@@ -20,8 +22,4 @@ function varintLength(value: number): number {
   let length = 1;
   for (let rest = Math.floor(value / 128); rest > 0; rest = Math.floor(rest / 128)) length += 1;
   return length;
-}
-
-function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length;
 }

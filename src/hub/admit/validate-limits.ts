@@ -33,11 +33,12 @@ function inBody(path: FieldPath | undefined, rest: string): string {
 }
 
 function checkText(limits: ValueLimits, text: string, { problems, path }: LimitContext): void {
-  const length = [...text].length;
-  if (limits.maxLength !== undefined && length > limits.maxLength)
-    problems.push(tooLong(path ?? '', limits.maxLength));
-  if (limits.minLength !== undefined && length < limits.minLength) {
-    const detail = inBody(path, `should be at least ${String(limits.minLength)} chars long`);
+  const { maxLength, minLength } = limits;
+  // Characters count, not UTF-16 units; a text has never more of the former, so most need no counting.
+  if (maxLength !== undefined && text.length > maxLength && [...text].length > maxLength)
+    problems.push(tooLong(path ?? '', maxLength));
+  if (minLength !== undefined && text.length < minLength * 2 && [...text].length < minLength) {
+    const detail = inBody(path, `should be at least ${String(minLength)} chars long`);
     problems.push(invalidValue(path ?? '', text, detail));
   }
   if (limits.pattern !== undefined && compilePattern(limits.pattern)?.test(text) === false) {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import type { FieldSet } from './field-set.ts';
-import { FieldSetBuilder, prunedOfEmpty } from './field-set.ts';
+import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from './field-shape.ts';
 
 export interface Comparison {
@@ -27,11 +27,7 @@ export function compareValues(schema: Schema, before: JsonObject, after: JsonObj
     removed: new FieldSetBuilder(),
   };
   compareMaps(schema, [before, after], nodes);
-  return {
-    added: prunedOfEmpty(nodes.added),
-    modified: prunedOfEmpty(nodes.modified),
-    removed: prunedOfEmpty(nodes.removed),
-  };
+  return nodes;
 }
 
 type Pair<T> = readonly [T | undefined, T | undefined];
@@ -111,5 +107,5 @@ function record(element: string, nodes: Nodes, run: (below: () => Nodes) => Outc
     modified: nodes.modified.at(element),
     removed: nodes.removed.at(element),
   }));
-  if (outcome !== undefined) nodes[outcome].members.add(element);
+  if (outcome !== undefined) nodes[outcome].add(element);
 }

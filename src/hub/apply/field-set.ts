@@ -13,58 +13,81 @@ export interface FieldSet {
 
 export const EMPTY_SET: FieldSet = { members: new Set(), children: new Map() };
 
-/** A set under construction. */
-export class FieldSetBuilder implements FieldSet {
-  readonly members = new Set<string>();
-  readonly children = new Map<string, FieldSetBuilder>();
+const NO_MEMBERS: ReadonlySet<string> = new Set();
+const NO_CHILDREN: ReadonlyMap<string, FieldSet> = new Map();
 
-  /** The node below `element`, made when needed. Drop empty ones with `prunedOfEmpty`. */
-  at(element: string): FieldSetBuilder {
-    let node = this.children.get(element);
-    if (node === undefined) {
-      node = new FieldSetBuilder();
-      this.children.set(element, node);
+/**
+ * A set under construction. A node joins its parent with its first member, so nothing has to be swept out afterwards: most places
+ * that are looked at have nothing to tell, and this runs on every write.
+ */
+export class FieldSetBuilder implements FieldSet {
+  readonly #parent: FieldSetBuilder | undefined;
+  readonly #element: string;
+  #members: Set<string> | undefined;
+  #children: Map<string, FieldSetBuilder> | undefined;
+
+  constructor(parent?: FieldSetBuilder, element = '') {
+    this.#parent = parent;
+    this.#element = element;
+  }
+
+  get members(): ReadonlySet<string> {
+    return this.#members ?? NO_MEMBERS;
+  }
+
+  get children(): ReadonlyMap<string, FieldSet> {
+    return this.#children ?? NO_CHILDREN;
+  }
+
+  add(element: string): void {
+    if (this.#members === undefined) {
+      this.#members = new Set();
+      this.#join();
     }
-    return node;
+    this.#members.add(element);
+  }
+
+  /** The node below `element`; fill one before asking for the same one again. */
+  at(element: string): FieldSetBuilder {
+    return this.#children?.get(element) ?? new FieldSetBuilder(this, element);
+  }
+
+  #join(): void {
+    const parent = this.#parent;
+    if (parent === undefined || parent.#children?.has(this.#element) === true) return;
+    parent.#children ??= new Map();
+    parent.#children.set(this.#element, this);
+    parent.#join();
   }
 }
 
+/** No function here leaves an empty node in a set, so looking at the root is enough. */
 export function isEmptySet(set: FieldSet): boolean {
-  return set.members.size === 0 && [...set.children.values()].every(isEmptySet);
-}
-
-function make(members: ReadonlySet<string>, children: Map<string, FieldSet>): FieldSet {
-  for (const [key, node] of children)
-    if (node.members.size === 0 && node.children.size === 0) children.delete(key);
-  return { members, children };
-}
-
-/** The same set without nodes that hold nothing. */
-export function prunedOfEmpty(set: FieldSet): FieldSet {
-  const children = new Map<string, FieldSet>();
-  for (const [key, node] of set.children) children.set(key, prunedOfEmpty(node));
-  return make(set.members, children);
+  return set.members.size === 0 && set.children.size === 0;
 }
 
 export function union(left: FieldSet, right: FieldSet): FieldSet {
-  if (left === right || right === EMPTY_SET) return left;
-  if (left === EMPTY_SET) return right;
+  if (left === right || isEmptySet(right)) return left;
+  if (isEmptySet(left)) return right;
   const children = new Map(left.children);
   for (const [key, node] of right.children) {
     const own = children.get(key);
     children.set(key, own === undefined ? node : union(own, node));
   }
-  return make(new Set([...left.members, ...right.members]), children);
+  const members = new Set(left.members);
+  for (const key of right.members) members.add(key);
+  return { members, children };
 }
 
 /** Members of `left` that are not members of `right`; children are compared one by one. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
+  if (isEmptySet(right)) return left;
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     const other = right.children.get(key);
-    children.set(key, other === undefined ? node : difference(node, other));
+    addNode(children, key, other === undefined ? node : difference(node, other));
   }
-  return make(new Set([...left.members].filter((key) => !right.members.has(key))), children);
+  return { members: membersWithout(left.members, right.members), children };
 }
 
 /** Like `difference`, but a member of `right` takes everything below it along. */
@@ -73,18 +96,31 @@ export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
   for (const [key, node] of left.children) {
     if (right.members.has(key)) continue;
     const other = right.children.get(key);
-    children.set(key, other === undefined ? node : recursiveDifference(node, other));
+    addNode(children, key, other === undefined ? node : recursiveDifference(node, other));
   }
-  return make(new Set([...left.members].filter((key) => !right.members.has(key))), children);
+  return { members: membersWithout(left.members, right.members), children };
 }
 
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     const other = right.children.get(key);
-    if (other !== undefined) children.set(key, intersection(node, other));
+    if (other !== undefined) addNode(children, key, intersection(node, other));
   }
-  return make(new Set([...left.members].filter((key) => right.members.has(key))), children);
+  const members = new Set<string>();
+  for (const key of left.members) if (right.members.has(key)) members.add(key);
+  return { members, children };
+}
+
+function addNode(children: Map<string, FieldSet>, key: string, node: FieldSet): void {
+  if (!isEmptySet(node)) children.set(key, node);
+}
+
+function membersWithout(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
+  if (left.size === 0 || right.size === 0) return left;
+  const members = new Set<string>();
+  for (const key of left) if (!right.has(key)) members.add(key);
+  return members;
 }
 
 export function equalSets(left: FieldSet, right: FieldSet): boolean {
@@ -108,7 +144,7 @@ export function fieldSetFromJson(json: unknown): FieldSet {
     if (key === '.' || !isObject(value)) continue;
     const below = Object.keys(value);
     if (below.length === 0 || Object.hasOwn(value, '.')) members.add(key);
-    if (below.some((one) => one !== '.')) children.set(key, fieldSetFromJson(value));
+    if (below.some((one) => one !== '.')) addNode(children, key, fieldSetFromJson(value));
   }
   return { members, children };
 }
@@ -116,10 +152,12 @@ export function fieldSetFromJson(json: unknown): FieldSet {
 /** Writes FieldsV1 with sorted keys. */
 export function fieldSetToJson(set: FieldSet): JsonObject {
   const json: JsonObject = {};
-  for (const key of [...new Set([...set.members, ...set.children.keys()])].sort()) {
+  const keys = [...set.members];
+  for (const key of set.children.keys()) if (!set.members.has(key)) keys.push(key);
+  for (const key of keys.sort()) {
     const node = set.children.get(key);
     const below = node === undefined ? {} : fieldSetToJson(node);
-    const both = set.members.has(key) && Object.keys(below).length > 0;
+    const both = node !== undefined && set.members.has(key) && Object.keys(below).length > 0;
     setOwn(json, key, both ? { '.': {}, ...below } : below);
   }
   return json;
@@ -165,7 +203,7 @@ export function setOfPaths(paths: readonly (readonly string[])[]): FieldSet {
     let node = root;
     for (const element of path.slice(0, -1)) node = node.at(element);
     const last = path[path.length - 1];
-    if (last !== undefined) node.members.add(last);
+    if (last !== undefined) node.add(last);
   }
   return root;
 }

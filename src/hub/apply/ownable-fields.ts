@@ -39,6 +39,7 @@ export function ownableSet(ref: ResourceRef, subresource: string, set: FieldSet)
     };
   }
   if (!ref.version.subresources.status || subresource !== '') return set;
+  if (status === undefined && !set.members.has(STATUS)) return set;
   const members = new Set(set.members);
   const children = new Map(set.children);
   members.delete(STATUS);

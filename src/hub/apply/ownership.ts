@@ -60,8 +60,9 @@ export function takeFromOthers(
   own: string,
   changes: Comparison,
 ): Map<string, ManagedEntry> {
-  const lost = union(union(changes.modified, changes.added), changes.removed);
   const result = new Map<string, ManagedEntry>();
+  if (managers.size === 0) return result;
+  const lost = union(union(changes.modified, changes.added), changes.removed);
   for (const [identity, entry] of managers) {
     const untouched = identity === own || isEmptySet(intersection(entry.set, lost));
     const { json: _json, ...rest } = entry;

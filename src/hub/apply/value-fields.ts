@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import type { FieldSet } from './field-set.ts';
-import { FieldSetBuilder, prunedOfEmpty } from './field-set.ts';
+import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isDeclared, itemElement, shapeOf } from './field-shape.ts';
 
 /**
@@ -12,7 +12,7 @@ import { fieldSchema, isDeclared, itemElement, shapeOf } from './field-shape.ts'
 export function fieldsOf(schema: Schema, value: JsonObject): FieldSet {
   const root = new FieldSetBuilder();
   collectMap(schema, value, root);
-  return prunedOfEmpty(root);
+  return root;
 }
 
 /** @returns whether the place itself is a leaf and therefore a member */
@@ -30,7 +30,7 @@ function collectMap(schema: Schema, object: JsonObject, node: FieldSetBuilder): 
     const element = `f:${key}`;
     const leaf = collect(fieldSchema(schema, key), value, node.at(element));
     const empty = value === null || (isObject(value) && Object.keys(value).length === 0);
-    if (leaf || empty || !isDeclared(schema, key)) node.members.add(element);
+    if (leaf || empty || !isDeclared(schema, key)) node.add(element);
   }
 }
 
@@ -45,7 +45,7 @@ function collectList(schema: Schema, list: readonly JsonValue[], node: FieldSetB
     const element = itemElement(schema, item);
     if (element === undefined) continue;
     if (items !== undefined && seen.get(element) === 1) collect(items, item, node.at(element));
-    node.members.add(element);
+    node.add(element);
   }
 }
 

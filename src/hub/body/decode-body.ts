@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { errorText } from '../../core/errors.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts';
@@ -9,6 +10,8 @@ import { readYaml } from './read-yaml.ts';
 /** Bounds on what a body may unfold to, whatever its size in bytes. */
 const MAX_DEPTH = 1000;
 const MAX_VALUES = 2_000_000;
+
+const BYTE_ORDER_MARK = '\ufeff';
 
 const JSON_TYPES: ReadonlySet<string> = new Set([
   'application/json',
@@ -37,16 +40,15 @@ export function decodeBody(
   // Most "YAML" of clients is JSON; reading it as such is many times faster.
   const decoded = json || text.trimStart().startsWith('{') ? fromJson(text, json, expect) : undefined;
   const body = decoded ?? fromYaml(text);
-  refuseUnfolded(body.value);
+  // JSON has no aliases: a short text is neither deep nor wide, and most bodies are short.
+  if (decoded === undefined || text.length > MAX_DEPTH * 2) refuseUnfolded(body.value);
   return body;
 }
 
 function utf8(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw badRequest('the body of the request is not valid UTF-8');
-  }
+  if (!isUtf8(bytes)) throw badRequest('the body of the request is not valid UTF-8');
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
 /** @returns undefined when the text is no JSON but may still be YAML */

@@ -63,8 +63,8 @@ async function sendBody(request: HubRequest, response: HubResponse, answer: Body
     response.setHeader('content-encoding', 'gzip');
     response.setHeader('vary', 'Accept-Encoding');
   }
-  writeHead(response, answer.code, answer.contentType, answer.headers);
   response.setHeader('content-length', Buffer.byteLength(body));
+  writeHead(response, answer.code, answer.contentType, answer.headers);
   if (request.method === 'HEAD') response.end();
   else response.end(body);
 }

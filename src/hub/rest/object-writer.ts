@@ -136,12 +136,22 @@ export class ObjectWriter {
       fieldManager: options.fieldManager,
       fieldValidation: options.fieldValidation,
       now: timestamp(clock),
-      ...(creates && { identity: { uid: randomUUID(), nameSuffix: randomSuffix() } }),
+      ...(creates && { identity: newIdentity() }),
       user,
       admission,
       can: (question) => authorizer.allows(user, question),
     };
   }
+}
+
+/** The letters are drawn only for `generateName`. */
+function newIdentity(): { readonly uid: string; readonly nameSuffix: string } {
+  return {
+    uid: randomUUID(),
+    get nameSuffix() {
+      return randomSuffix();
+    },
+  };
 }
 
 /** Marked for deletion and nothing left that holds it: the object goes away with this write. */

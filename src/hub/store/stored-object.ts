@@ -38,6 +38,7 @@ export function stampVersion(object: JsonObject, rv: number): JsonObject {
 export function deepFreeze<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const part of Object.values(value)) deepFreeze(part);
+  if (Array.isArray(value)) for (const item of value) deepFreeze(item);
+  else for (const key of Object.keys(value)) deepFreeze(value[key] as JsonValue);
   return value;
 }

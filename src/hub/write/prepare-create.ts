@@ -81,7 +81,9 @@ export function admitted(
   object: JsonObject,
   old: JsonObject | undefined,
 ): readonly string[] {
-  return request.admission.flatMap((check) => check(admissionWrite(request, operation, object, old)));
+  if (request.admission.length === 0) return [];
+  const write = admissionWrite(request, operation, object, old);
+  return request.admission.flatMap((check) => check(write));
 }
 
 /** Lets in-process rules change the object. */
