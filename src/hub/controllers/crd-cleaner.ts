@@ -1,4 +1,4 @@
-import { getOwn, listAt, textAt } from '../json/json-value.ts';
+import { getOwn, listAt } from '../json/json-value.ts';
 import { CRD_STORAGE } from '../members/custom-resources.ts';
 import type { Cluster } from '../rest/cluster.ts';
 import { metadataOf } from '../rest/cluster.ts';
@@ -55,14 +55,11 @@ export class CrdCleaner implements HubController {
   async #deleteInstances(crdName: string): Promise<number> {
     const dot = crdName.indexOf('.');
     const definition = this.#cluster.scheme.definition(crdName.slice(dot + 1), crdName.slice(0, dot));
-    const version = definition?.versions.find(({ served }) => served);
-    if (definition === undefined || version === undefined) return 0;
-    const ref = { definition, version };
-    for (const object of this.#client.list(ref)) {
-      const metadata = metadataOf(object);
-      const key = { namespace: textAt(metadata, 'namespace'), name: textAt(metadata, 'name') };
-      await this.#client.delete(ref, key);
-    }
-    return this.#client.list(ref).length;
+    const ref = this.#cluster.scheme.tables().find((table) => table.definition === definition);
+    if (ref === undefined) return 0;
+    const { storageKey } = ref.definition;
+    for (const { namespace, name } of this.#cluster.store.list(storageKey))
+      await this.#client.delete(ref, { namespace, name });
+    return this.#cluster.store.list(storageKey).length;
   }
 }

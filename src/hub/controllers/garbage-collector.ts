@@ -142,9 +142,7 @@ export class GarbageCollector implements HubController {
   }
 
   #refOf(storage: string): ResourceRef | undefined {
-    const definition = this.#cluster.scheme.definitions().find(({ storageKey }) => storageKey === storage);
-    const version = definition?.versions.find(({ served }) => served);
-    return definition === undefined || version === undefined ? undefined : { definition, version };
+    return this.#cluster.scheme.tables().find(({ definition }) => definition.storageKey === storage);
   }
 }
 

@@ -82,11 +82,12 @@ export class NamespaceController implements HubController {
     if (listAt(objectAt(namespace, 'spec'), 'finalizers').length === 0) return;
     let left = 0;
     for (const resource of this.#namespacedResources()) {
-      for (const object of this.#client.list(resource, name)) {
-        const key = { namespace: name, name: textAt(metadataOf(object), 'name') };
+      const { storageKey } = resource.definition;
+      for (const entry of this.#cluster.store.list(storageKey, name)) {
+        const key = { namespace: name, name: entry.name };
         await this.#client.delete(resource, key, { propagation: 'Background' });
-        if (this.#client.get(resource, key) !== undefined) left += 1;
       }
+      left += this.#cluster.store.list(storageKey, name).length;
     }
     if (left > 0) {
       this.#queue.addLater(name, DRAIN_AGAIN_MS);
@@ -98,16 +99,9 @@ export class NamespaceController implements HubController {
       await this.#client.update(ref, { namespace: '', name }, { ...current, spec }, 'finalize');
   }
 
-  /** One reference per table of objects that live in namespaces. */
   #namespacedResources(): readonly ResourceRef[] {
-    const byStorage = new Map<string, ResourceRef>();
-    for (const group of this.#cluster.scheme.groups())
-      for (const version of group.versions)
-        for (const ref of version.resources) {
-          const { namespaced, verbs, storageKey } = ref.definition;
-          if (namespaced && verbs.includes('delete') && !byStorage.has(storageKey))
-            byStorage.set(storageKey, ref);
-        }
-    return [...byStorage.values()];
+    return this.#cluster.scheme
+      .tables()
+      .filter(({ definition }) => definition.namespaced && definition.verbs.includes('delete'));
   }
 }

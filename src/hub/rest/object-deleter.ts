@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { toVersion } from '../scheme/to-version.ts';
+import { storedRef, toVersion } from '../scheme/to-version.ts';
 import { StatusError } from '../status/status-error.ts';
 import { notFound } from '../status/status-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -40,10 +40,15 @@ export class ObjectDeleter {
   }
 
   /** @throws StatusError 404, 409 on a failed precondition, 403 from admission */
-  delete(target: DeleteTarget): DeleteResult {
-    const { ref, options } = target;
-    const live = this.#cluster.store.get(storageKeyOf(ref, target.namespace, target.name));
-    if (live === undefined) throw notFound(ref.definition, target.name);
+  delete(wanted: DeleteTarget): DeleteResult {
+    const { definition } = wanted.ref;
+    const { options } = wanted;
+    const live = this.#cluster.store.get(storageKeyOf(wanted.ref, wanted.namespace, wanted.name));
+    if (live === undefined) throw notFound(definition, wanted.name);
+    // What cannot be converted can still be deleted, as what it is.
+    const own = definition.needsWebhook === true ? storedRef(live.object, definition) : undefined;
+    const ref = own ?? wanted.ref;
+    const target = { ...wanted, ref };
     checkPreconditions(live, ref, options);
     this.#admit(target, live);
     const next = this.#nextState(target, live);
@@ -51,7 +56,7 @@ export class ObjectDeleter {
     const removed = isFinalized(next);
     const outcome = removed ? 'gone' : 'marked';
     if (options.dryRun) return { outcome, object: next, rv: 0 };
-    const entry = storeObject(this.#cluster, { ref, object: next, removed });
+    const entry = storeObject(this.#cluster, { ref, object: next, removed, storedAs: own });
     return { outcome, object: toVersion(entry.object, ref), rv: entry.rv };
   }
 

@@ -11,13 +11,16 @@ export interface PreparedObject {
   readonly ref: ResourceRef;
   /** In the version of `ref`, ready but for its resourceVersion. */
   readonly object: JsonObject;
+  /** The version to store it in, where that is not the storage version. */
+  readonly storedAs?: ResourceRef | undefined;
   /** This write takes the object away; `object` is its last state. */
   readonly removed: boolean;
 }
 
 /** The end of every write: stores the object in its storage version, or removes it, and tells who has to know at once. */
-export function storeObject(cluster: Cluster, { ref, object, removed }: PreparedObject): StoredObject {
-  const stored = storageRef(ref);
+export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredObject {
+  const { ref, object, removed } = prepared;
+  const stored = prepared.storedAs ?? storageRef(ref);
   const metadata = metadataOf(object);
   const key = storageKeyOf(ref, textAt(metadata, 'namespace'), textAt(metadata, 'name'));
   const shown = stored.version === ref.version ? object : toVersion(object, stored);

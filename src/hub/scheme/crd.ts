@@ -30,12 +30,17 @@ export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
     ...names,
     namespaced: textAt(spec, 'scope') === 'Namespaced',
     builtIn: false,
+    ...(hasWebhook(spec) && { needsWebhook: true }),
     verbs: ALL_VERBS,
     storageKey: `${names.plural}.${group}`,
     versions: versions
       .map((version) => versionFrom(version, definitionName(group, textAt(version, 'name'), names.kind)))
       .sort((a, b) => compareVersionPriority(a.name, b.name)),
   };
+}
+
+function hasWebhook(spec: JsonObject): boolean {
+  return textAt(objectAt(spec, 'conversion'), 'strategy') === 'Webhook';
 }
 
 interface Names {
@@ -144,7 +149,11 @@ export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string):
   const [names, established] = accepted ? ACCEPTED : refusal(conflicts);
   return {
     acceptedNames: accepted ? (objectAt(objectAt(crd, 'spec'), 'names') ?? {}) : { kind: '', plural: '' },
-    conditions: [conditionAt(old, names, now), conditionAt(old, established, now)],
+    conditions: [
+      conditionAt(old, names, now),
+      conditionAt(old, established, now),
+      ...(definition.needsWebhook === true ? [conditionAt(old, NOT_CONVERTED, now)] : []),
+    ],
     storedVersions: [...stored],
   };
 }
@@ -160,6 +169,14 @@ const ACCEPTED: readonly [Condition, Condition] = [
     message: 'the initial names have been accepted',
   },
 ];
+
+/** A condition that Kubernetes does not know: there the webhook would be called. */
+const NOT_CONVERTED: Condition = {
+  type: 'VersionsConvertible',
+  status: 'False',
+  reason: 'WebhookNotCalled',
+  message: 'this hub calls no conversion webhook: only the storage version can be read and written',
+};
 
 function refusal(conflicts: readonly string[]): readonly [Condition, Condition] {
   const message = conflicts.map((name) => `"${name}" is already in use`).join(', ');

@@ -22,6 +22,7 @@ export class Scheme {
   readonly #initial = new Map<string, ResourceDefinition>();
   #revision = 0;
   #groups: readonly GroupVersions[] | undefined;
+  #tables: readonly ResourceRef[] | undefined;
 
   constructor(definitions: Iterable<ResourceDefinition>) {
     for (const definition of definitions) {
@@ -70,6 +71,22 @@ export class Scheme {
     return [...this.#definitions.values()];
   }
 
+  /** Every table of objects once, in its storage version: how controllers go through all there is, served or not. */
+  tables(): readonly ResourceRef[] {
+    this.#tables ??= this.#makeTables();
+    return this.#tables;
+  }
+
+  #makeTables(): readonly ResourceRef[] {
+    const tables = new Map<string, ResourceRef>();
+    for (const definition of this.#definitions.values()) {
+      const version = definition.versions.find(({ storage }) => storage) ?? definition.versions[0];
+      if (version !== undefined && !tables.has(definition.storageKey))
+        tables.set(definition.storageKey, { definition, version });
+    }
+    return [...tables.values()];
+  }
+
   /** Groups in the order of discovery: the core group, Kubernetes' own, then custom ones by name. */
   groups(): readonly GroupVersions[] {
     this.#groups ??= groupsOf(this.#resources.values());
@@ -90,6 +107,7 @@ export class Scheme {
   #changed(): void {
     this.#revision += 1;
     this.#groups = undefined;
+    this.#tables = undefined;
   }
 }
 

@@ -2,20 +2,26 @@ import type { JsonObject } from '../json/json-value.ts';
 import { autoscalerToV1, autoscalerToV2 } from './autoscaler-conversion.ts';
 import { currentShape, fitTo } from './current-shape.ts';
 import { eventFromCore, eventToCore } from './event-conversion.ts';
-import type { ResourceRef } from './resource-definition.ts';
+import { textAt } from '../json/json-value.ts';
+import { internalError } from '../status/status-errors.ts';
+import type { StatusError } from '../status/status-error.ts';
+import type { ResourceDefinition, ResourceRef } from './resource-definition.ts';
 import { apiVersionOf } from './resource-definition.ts';
 
 /**
  * A stored object as the version `ref` shows it. Versions of custom resources differ by their apiVersion and their schema; of
  * Kubernetes' own kinds only the two Event kinds and the two versions of autoscalers differ. Returns the object itself when nothing
  * has to change.
+ * @throws StatusError 500 when only a conversion webhook could tell, as a hub does whose webhook cannot be reached
  */
 export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
   const { definition, version } = ref;
   const apiVersion = apiVersionOf(ref);
   if (!definition.builtIn) {
     const shaped = currentShape(object, definition);
-    return shaped['apiVersion'] === apiVersion ? shaped : fitTo(version.schema, { ...shaped, apiVersion });
+    if (shaped['apiVersion'] === apiVersion) return shaped;
+    if (definition.needsWebhook === true) throw conversionFailed(shaped);
+    return fitTo(version.schema, { ...shaped, apiVersion });
   }
   if (object['apiVersion'] === apiVersion) return object;
   if (definition.storageKey === 'events') {
@@ -25,6 +31,21 @@ export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
     return apiVersion === 'autoscaling/v1' ? autoscalerToV1(object) : autoscalerToV2(object);
   }
   return { ...object, apiVersion };
+}
+
+function conversionFailed(object: JsonObject): StatusError {
+  const kind = `${textAt(object, 'apiVersion')}, Kind=${textAt(object, 'kind')}`;
+  return internalError(
+    `conversion webhook for ${kind} failed: this hub calls no conversion webhook; use the storage version`,
+  );
+}
+
+/** The version an object is stored in, which need not be the storage version of today. */
+export function storedRef(object: JsonObject, definition: ResourceDefinition): ResourceRef | undefined {
+  const version = definition.versions.find(
+    (one) => apiVersionOf({ definition, version: one }) === object['apiVersion'],
+  );
+  return version === undefined ? undefined : { definition, version };
 }
 
 /** How `ref` sees the same objects in the version they are stored in. */

@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports.ts';
+import { errorText } from '../../core/errors.ts';
 import type { StreamSink } from '../http/answer.ts';
+import { StatusError } from '../status/status-error.ts';
+import { internalError } from '../status/status-errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -62,7 +65,7 @@ export class WatchSession {
     this.#cleanups.push(this.#clock.schedule(timeoutMs, () => this.#end()));
     if (bookmarks) this.#scheduleBookmark();
     this.#sink.onClose(() => this.#close());
-    void this.#writeBeginning();
+    void this.#writeBeginning().catch((error: unknown) => this.#fail(error));
   }
 
   async #writeBeginning(): Promise<void> {
@@ -101,7 +104,12 @@ export class WatchSession {
 
   #onEvents(events: readonly StoreEvent[]): void {
     if (this.#queued !== undefined) this.#queued.push(events);
-    else this.#writeEvents(events);
+    else
+      try {
+        this.#writeEvents(events);
+      } catch (error) {
+        this.#fail(error);
+      }
   }
 
   #writeEvents(events: readonly StoreEvent[]): void {
@@ -144,6 +152,14 @@ export class WatchSession {
   #end(): void {
     if (this.#plan.bookmarks && this.#queued === undefined)
       this.#write(bookmarkLine(this.#store.durableRv, this.#plan.view, false));
+    this.#close();
+    this.#sink.end();
+  }
+
+  /** One object that cannot be shown ends this stream alone, and says why. */
+  #fail(error: unknown): void {
+    const status = error instanceof StatusError ? error : internalError(errorText(error));
+    this.#write(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`);
     this.#close();
     this.#sink.end();
   }

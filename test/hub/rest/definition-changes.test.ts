@@ -12,13 +12,19 @@ interface VersionOptions {
   readonly spec: Record<string, unknown>;
 }
 
-function crd(versions: Record<string, VersionOptions>): LooseJson {
+const WEBHOOK = {
+  strategy: 'Webhook',
+  webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:1/convert' } },
+};
+
+function crd(versions: Record<string, VersionOptions>, conversion?: LooseJson): LooseJson {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: NAME },
     spec: {
       group: 'example.com',
+      ...(conversion !== undefined && { conversion }),
       scope: 'Namespaced',
       names: { plural: 'boats', kind: 'Boat' },
       versions: Object.entries(versions).map(([name, { storage = false, spec }]) => ({
@@ -52,10 +58,10 @@ describe('objects that were stored before their definition changed', () => {
   });
   afterEach(() => hub.stop());
 
-  const define = async (versions: Record<string, VersionOptions>): Promise<void> => {
+  const define = async (versions: Record<string, VersionOptions>, conversion?: LooseJson): Promise<void> => {
     const reply = await hub.call('PATCH', `${CRDS}/${NAME}?fieldManager=test&force=true`, {
       type: 'application/apply-patch+yaml',
-      body: crd(versions),
+      body: crd(versions, conversion),
     });
     expect(reply.status).toBeLessThan(300);
   };
@@ -126,6 +132,45 @@ describe('objects that were stored before their definition changed', () => {
     expect(await spec()).toEqual({ colour: 'blue' });
     const gone = await hub.call('DELETE', `${at('v1beta1')}/ada`);
     expect(gone.status).toBe(200);
+  });
+
+  it('are never shown in another version when only a webhook could convert them', async () => {
+    await define({ v1beta1: { spec: {} }, v1: { storage: true, spec: {} } }, WEBHOOK);
+    const { body } = await hub.call('GET', `${CRDS}/${NAME}`);
+    expect(body.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'VersionsConvertible', status: 'False', reason: 'WebhookNotCalled' }),
+    );
+    const steady = await hub.watch(`${at('v1')}?watch=true`);
+    const refused = await hub.watch(`${at('v1beta1')}?watch=true`);
+    expect((await hub.call('POST', at('v1beta1'), { body: boat('v1beta1', {}) })).status).toBe(500);
+    expect((await hub.call('GET', at('v1'))).body.items).toEqual([]);
+    expect((await hub.call('POST', at('v1'), { body: boat('v1', {}) })).status).toBe(201);
+    for (const path of [at('v1beta1'), `${at('v1beta1')}/ada`]) {
+      const reply = await hub.call('GET', path);
+      expect(reply.status).toBe(500);
+      expect(reply.body.message).toContain('conversion webhook for example.com/v1, Kind=Boat failed');
+    }
+    expect(await refused.rest()).toEqual([
+      expect.objectContaining({ type: 'ERROR', object: expect.objectContaining({ code: 500 }) }),
+    ]);
+    expect((await steady.next()).type).toBe('ADDED');
+    expect((await hub.call('DELETE', `${at('v1beta1')}/ada`)).status).toBe(200);
+    expect((await steady.next()).type).toBe('DELETED');
+    steady.close();
+  });
+
+  it('go with their namespace, whatever version they are stored in', async () => {
+    const metadata = { name: 'harbour' };
+    await hub.call('POST', '/api/v1/namespaces', { body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
+    const inHarbour = (version: string): string => at(version).replace('default', 'harbour');
+    await define({ v1beta1: { storage: true, spec: {} } }, WEBHOOK);
+    expect((await hub.call('POST', inHarbour('v1beta1'), { body: boat('v1beta1', {}) })).status).toBe(201);
+    await define({ v1beta1: { spec: {} }, v1: { storage: true, spec: {} } }, WEBHOOK);
+    await hub.call('DELETE', '/api/v1/namespaces/harbour');
+    await expect
+      .poll(async () => (await hub.call('GET', '/api/v1/namespaces/harbour')).status, { timeout: 10_000 })
+      .toBe(404);
+    expect((await hub.call('GET', at('v1'))).body.items).toEqual([]);
   });
 
   it('move to a new storage version when they are written again', async () => {

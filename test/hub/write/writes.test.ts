@@ -360,7 +360,7 @@ describe('custom resource definitions', () => {
     const answer = new PipelineStore().send('POST', path, crd({ type: 'object' }, { conversion }));
     expect([answer.status, answer.warnings]).toEqual([
       201,
-      [expect.stringContaining('conversion webhooks are not called')],
+      [expect.stringContaining('this hub calls no conversion webhook')],
     ]);
   });
 

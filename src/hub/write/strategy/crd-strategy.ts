@@ -17,6 +17,8 @@ export const CRD_STRATEGY: Strategy = {
   validate: (object, old) => crdProblems(object, old),
   warnings: (object) =>
     textAt(objectAt(objectAt(object, 'spec'), 'conversion'), 'strategy') === 'Webhook'
-      ? ['spec.conversion: conversion webhooks are not called here, versions differ by apiVersion alone']
+      ? [
+          'spec.conversion: this hub calls no conversion webhook, only the storage version can be read and written',
+        ]
       : [],
 };
