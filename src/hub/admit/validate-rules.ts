@@ -4,9 +4,11 @@ import type { Schema, ValidationRule } from '../scheme/schema.ts';
 import type { CelBudget } from '../../core/cel/cel-budget.ts';
 import { evaluateWithin, newCelBudget } from '../../core/cel/cel-budget.ts';
 import type { CelCompilation } from '../../core/cel/compile-cel.ts';
+import { CelOptional, lift } from '../../core/cel/cel-value.ts';
 import { compileValidation } from '../../core/cel/validation-cel.ts';
 import { itemElement } from '../apply/field-shape.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { celInput } from './cel-input.ts';
 import type { FieldPath } from './field-path.ts';
 import { child, pathText } from './field-path.ts';
 import { forbiddenField, invalidValue, required } from './field-problems.ts';
@@ -102,8 +104,7 @@ function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run
   }
   const transition = compiled.program.usedVariables.has('oldSelf');
   if (transition && place.old === undefined && rule.optionalOldSelf !== true) return;
-  const variables = { self: place.value, ...(place.old === undefined ? {} : { oldSelf: place.old }) };
-  const outcome = evaluateWithin(budget, compiled.program, variables);
+  const outcome = evaluateWithin(budget, compiled.program, variablesOf(rule, place));
   if (!outcome.ok) {
     problems.push(
       invalidValue(
@@ -113,6 +114,13 @@ function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run
       ),
     );
   } else if (outcome.value !== true) problems.push(failure(rule, where, { place, budget }));
+}
+
+function variablesOf(rule: ValidationRule, { schema, value, old }: Place): Record<string, unknown> {
+  const before = old === undefined ? undefined : celInput(schema, old);
+  const oldSelf =
+    rule.optionalOldSelf === true ? new CelOptional(before === undefined ? undefined : lift(before)) : before;
+  return { self: celInput(schema, value), ...(oldSelf === undefined ? {} : { oldSelf }) };
 }
 
 function reportPath(rule: ValidationRule, path: FieldPath | undefined): string {
@@ -158,8 +166,7 @@ function messageOf(rule: ValidationRule, place: Place, budget: CelBudget): strin
   if (rule.messageExpression === undefined) return fallback;
   const compiled = compiledOnce(rule.messageExpression);
   if (!compiled.ok) return fallback;
-  const variables = { self: place.value, ...(place.old === undefined ? {} : { oldSelf: place.old }) };
-  const outcome = evaluateWithin(budget, compiled.program, variables);
+  const outcome = evaluateWithin(budget, compiled.program, variablesOf(rule, place));
   return outcome.ok && typeof outcome.value === 'string' && outcome.value.trim() !== ''
     ? outcome.value
     : fallback;

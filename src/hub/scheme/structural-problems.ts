@@ -1,4 +1,3 @@
-import { compileValidation } from '../../core/cel/validation-cel.ts';
 import type { FieldPath } from '../admit/field-path.ts';
 import { child } from '../admit/field-path.ts';
 import { forbiddenField, invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
@@ -6,6 +5,7 @@ import { compilePattern } from '../admit/pattern.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { ruleProblems } from './rule-problems.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const MAX_DEPTH = 200;
@@ -28,16 +28,20 @@ interface Visit {
   readonly problems: FieldProblem[];
   readonly depth: number;
   readonly root: boolean;
+  /** The nearest list above whose items cannot be told from those before an update. */
+  readonly uncorrelated?: FieldPath | undefined;
 }
 
-function visit(schema: JsonObject, path: FieldPath, { problems, depth, root }: Visit): void {
+function visit(schema: JsonObject, path: FieldPath, at: Visit): void {
+  const { problems, depth, root, uncorrelated } = at;
   if (depth > MAX_DEPTH) {
     problems.push(forbiddenField(path, `schemas may not be nested deeper than ${String(MAX_DEPTH)}`));
     return;
   }
-  const next = { problems, depth: depth + 1, root: false };
+  const next = { problems, depth: depth + 1, root: false, uncorrelated };
   checkType(schema, path, { problems, depth, root });
-  checkExpressions(schema, path, problems);
+  checkPattern(schema, path, problems);
+  problems.push(...ruleProblems(schema, path, uncorrelated));
   checkListType(schema, path, problems);
   if (Object.hasOwn(schema, '$ref'))
     problems.push(forbiddenField(child(path, '$ref'), '$ref is not supported'));
@@ -58,8 +62,10 @@ function visit(schema: JsonObject, path: FieldPath, { problems, depth, root }: V
   }
   if (isObject(additional)) visit(additional, child(path, 'additionalProperties'), next);
   const items = getOwn(schema, 'items');
-  if (isObject(items)) visit(items, child(path, 'items'), next);
-  else if (textAt(schema, 'type') === 'array')
+  if (isObject(items)) {
+    const keyed = schema['x-kubernetes-list-type'] === 'map';
+    visit(items, child(path, 'items'), { ...next, uncorrelated: uncorrelated ?? (keyed ? undefined : path) });
+  } else if (textAt(schema, 'type') === 'array')
     problems.push(required(child(path, 'items'), 'must be specified'));
 }
 
@@ -78,25 +84,11 @@ function checkType(schema: JsonObject, path: FieldPath, { problems, root }: Visi
   }
 }
 
-/** Patterns and rules are compiled here once, so that nothing of them can fail later. */
-function checkExpressions(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
+/** Patterns are compiled here once, so that nothing of them can fail later. */
+function checkPattern(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   const pattern = textAt(schema, 'pattern');
   if (pattern !== '' && compilePattern(pattern) === undefined) {
     problems.push(invalidValue(child(path, 'pattern'), pattern, 'must be a valid regular expression'));
-  }
-  for (const [index, rule] of listAt(schema, 'x-kubernetes-validations').entries()) {
-    if (!isObject(rule)) continue;
-    const place = child(child(path, 'x-kubernetes-validations'), index);
-    for (const key of ['rule', 'messageExpression']) {
-      const expression = textAt(rule, key);
-      if (expression === '') continue;
-      const compiled = compileValidation(expression);
-      if (!compiled.ok) {
-        problems.push(
-          invalidValue(child(place, key), expression, `compilation failed: ${compiled.problem.message}`),
-        );
-      }
-    }
   }
 }
 

@@ -362,6 +362,69 @@ describe('validation rules', () => {
       old: { a: 'y' },
       want: ['FieldValueInvalid a: Invalid value: "x": immutable'],
     },
+    ...[
+      {
+        name: 'on creation',
+        old: undefined,
+        want: ['FieldValueInvalid a: Invalid value: "x": begins with new'],
+      },
+      { name: 'on update', old: { a: 'new' }, want: [] },
+      {
+        name: 'where there was none',
+        old: {},
+        want: ['FieldValueInvalid a: Invalid value: "x": begins with new'],
+      },
+    ].map(({ name, old, want }) => ({
+      name: `optionalOldSelf makes oldSelf an optional: ${name}`,
+      schema: object({
+        a: {
+          type: 'string',
+          'x-kubernetes-validations': [
+            rule('oldSelf.hasValue() ? oldSelf.value() == "new" : self == "new"', {
+              optionalOldSelf: true,
+              message: 'begins with new',
+            }),
+          ],
+        },
+      }),
+      value: { a: 'x' },
+      ...(old === undefined ? {} : { old }),
+      want,
+    })),
+    {
+      name: 'formats have the types that CEL has for them',
+      schema: object(
+        {
+          at: { type: 'string', format: 'date-time' },
+          day: { type: 'string', format: 'date' },
+          wait: { type: 'string', format: 'duration' },
+          raw: { type: 'string', format: 'byte' },
+          share: { type: 'number' },
+          'a-b.c': { type: 'string' },
+          namespace: { type: 'string' },
+          map: { type: 'object', additionalProperties: { type: 'number' } },
+        },
+        {
+          'x-kubernetes-validations': [
+            rule('self.at > timestamp("2026-01-01T00:00:00Z") && self.day.getFullYear() == 2026'),
+            rule('self.wait < duration("2h") && self.raw == b"hi" && self.share / 2.0 == 1.5'),
+            rule('self.a__dash__b__dot__c == "x" && self.__namespace__ == "ns"'),
+            rule('self.map["a-b"] == 1.0'),
+          ],
+        },
+      ),
+      value: {
+        at: '2026-02-01T00:00:00Z',
+        day: '2026-02-01',
+        wait: '90m',
+        raw: 'aGk=',
+        share: 3,
+        'a-b.c': 'x',
+        namespace: 'ns',
+        map: { 'a-b': 1 },
+      },
+      want: [],
+    },
     {
       name: 'items of keyed lists meet their old selves',
       schema: object({

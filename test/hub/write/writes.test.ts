@@ -400,6 +400,29 @@ describe('custom resource definitions', () => {
       }),
       message: /rule: Invalid value: "self ==": compilation failed/,
     },
+    ...(
+      [
+        [{ rule: '1 + 1' }, /rule: Invalid value: "1 \+ 1": compilation failed: must evaluate to a bool/],
+        [{ rule: ' ' }, /rule: Required value: rule is not specified/],
+        [{ rule: 'true', messageExpression: '1 == 1' }, /must evaluate to a string/],
+        [{ rule: 'true', reason: 'Because' }, /reason: Unsupported value: "Because"/],
+        [{ rule: 'true', message: 'a\nb' }, /message must not contain line breaks/],
+        [{ rule: 'true', optionalOldSelf: true }, /may not be set if oldSelf is not used in rule/],
+        [
+          { rule: 'self == oldSelf' },
+          /oldSelf cannot be used on the uncorrelatable portion of the schema within .*properties.a$/,
+        ],
+      ] as const
+    ).map(([rule, message]) => ({
+      name: `the rule ${JSON.stringify(rule)}`,
+      body: crd({
+        type: 'object',
+        properties: {
+          a: { type: 'array', items: { type: 'string', 'x-kubernetes-validations': [rule] } },
+        },
+      }),
+      message,
+    })),
     {
       name: 'a keyed list without such a field',
       body: crd({
