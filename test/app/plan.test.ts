@@ -93,13 +93,60 @@ describe('berth plan', () => {
     expect(stdout).toMatch(/^### Placement plan: 1 placement would change: \+1 −1 clusters/);
   });
 
-  it('compares from where the branches parted, and says so', async () => {
-    fixture.commit({ 'clusters/cluster1.yaml': tainted() }, { branch: 'change' });
-    fixture.commit({ 'clusters/cluster2.yaml': null });
-    const { code, stdout } = await plan('--base', 'main', '--head', 'change');
-    expect(code).toBe(2);
-    expect(stdout).toContain('main has moved on since change branched off');
-    expect(stdout).not.toContain('ManagedCluster cluster2');
+  describe('when the base has moved on', () => {
+    // Cluster1 is drained here, cluster2 went there: only the merge of both leaves nothing to go to.
+    beforeEach(() => {
+      fixture.commit({ 'clusters/cluster1.yaml': tainted() }, { branch: 'change' });
+      fixture.commit({ 'clusters/cluster2.yaml': null });
+    });
+
+    it('shows what the merge of both brings, without a trace in the repository', async () => {
+      const objects = () => fixture.git('count-objects', '-v');
+      const before = objects();
+      const { code, stdout } = await plan('--base', 'main', '--head', 'change');
+      expect(code).toBe(2);
+      expect(stdout).toMatch(
+        /main has moved on since change branched off at [0-9a-f]{12}; the plan shows the merge of both/,
+      );
+      expect(stdout).toMatch(/guestbook\/frontend: 1 → 0 clusters/);
+      expect(stdout).toMatch(/! held \(WouldEmpty\)/);
+      // That was the base's doing.
+      expect(stdout).not.toContain('cluster2');
+      expect((await plan('--base', 'main', '--head', 'change')).stdout).toBe(stdout);
+      expect(objects()).toBe(before);
+    });
+
+    it('shows the head alone when asked to', async () => {
+      const { code, stdout } = await plan('--base', 'main', '--head', 'change', '--from-merge-base');
+      expect(code).toBe(2);
+      expect(stdout).toContain('the plan starts there and shows change alone');
+      expect(stdout).toMatch(/\+ cluster2: rank/);
+    });
+
+    it('names the files of a merge that does not work by itself', async () => {
+      fixture.commit({ 'clusters/cluster1.yaml': null });
+      expect(await plan('--base', 'main', '--head', 'change')).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /change: does not merge into main by itself: both changed clusters\/cluster1\.yaml\n.*--from-merge-base/,
+        ) as string,
+      });
+    });
+
+    it('names the head’s commit for problems that it brings', async () => {
+      const head = fixture.commit({ 'clusters/cluster3.yaml': 'spec: [' }, { branch: 'change' });
+      const { code, stderr } = await plan('--base', 'main', '--head', 'change');
+      expect(code).toBe(1);
+      expect(stderr).toContain(`clusters/cluster3.yaml:1:8 @ ${head.slice(0, 8)}: error`);
+    });
+
+    it('has nothing to show for what was merged already', async () => {
+      fixture.git('branch', 'old', 'main~1');
+      const { code, stdout } = await plan('--base', 'main', '--head', 'old');
+      expect(code).toBe(0);
+      expect(stdout).toContain('main already holds everything of old');
+    });
   });
 
   it('shows what would be held', async () => {

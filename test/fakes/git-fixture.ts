@@ -8,7 +8,7 @@ export class GitFixture {
   readonly path = mkdtempSync(join(tmpdir(), 'berth-git-'));
 
   constructor() {
-    this.#git('init', '-q', '-b', 'main');
+    this.run('init', '-q', '-b', 'main');
   }
 
   /** Writes files (undefined removes one) and commits; the commit's id. */
@@ -21,16 +21,17 @@ export class GitFixture {
         writeFileSync(file, text);
       }
     }
-    this.#git('add', '-A');
-    this.#git('commit', '-q', '--allow-empty', '-m', subject);
-    return this.#git('rev-parse', 'HEAD').trim();
+    this.run('add', '-A');
+    this.run('commit', '-q', '--allow-empty', '-m', subject);
+    return this.run('rev-parse', 'HEAD').trim();
   }
 
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
   }
 
-  #git(...args: string[]): string {
+  /** Any git command in the repository; its output. */
+  run(...args: string[]): string {
     const identity = {
       GIT_AUTHOR_NAME: 'Ada',
       GIT_AUTHOR_EMAIL: 'ada@example.org',

@@ -24,6 +24,8 @@ export interface GitProgramOptions {
   readonly gitDir: string;
   /** The process's environment; only a few variables of it reach git. */
   readonly ambient: Readonly<Record<string, string | undefined>>;
+  /** A folder with more objects than the repository has: those of a trial merge. */
+  readonly objectsIn?: string | undefined;
 }
 
 /** Reads a repository on disk through the git program; changes nothing in it. */
@@ -36,7 +38,11 @@ export class GitProgramRepository implements GitRepository {
   constructor(options: GitProgramOptions) {
     this.gitDir = options.gitDir;
     this.ambient = options.ambient;
-    this.#environment = gitEnvironment({ gitDir: options.gitDir, ambient: options.ambient });
+    const { objectsIn } = options;
+    this.#environment = {
+      ...gitEnvironment({ gitDir: options.gitDir, ambient: options.ambient }),
+      ...(objectsIn === undefined ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: objectsIn }),
+    };
     this.#catFile = new CatFile(options.gitDir, this.#environment);
   }
 

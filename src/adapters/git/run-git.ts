@@ -17,7 +17,13 @@ export interface GitRun {
 
 export type GitResult =
   | { readonly ok: true; readonly stdout: string }
-  | { readonly ok: false; readonly exitCode: number; readonly stderr: string; readonly error: BerthError };
+  | {
+      readonly ok: false;
+      readonly exitCode: number;
+      readonly stdout: string;
+      readonly stderr: string;
+      readonly error: BerthError;
+    };
 
 const DEFAULT_SILENCE_MS = 120_000;
 const MAX_STDOUT_BYTES = 512 * 1024 ** 2;
@@ -75,7 +81,13 @@ export function runGit(run: GitRun): Promise<GitResult> {
           return reject(stopped(`wrote more than ${MAX_STDOUT_BYTES} bytes`, 'git.stopped'));
         if (exitCode === 0) return resolve({ ok: true, stdout: stdout.text() });
         const said = stderr.text();
-        resolve({ ok: false, exitCode: exitCode ?? 1, stderr: said, error: gitFailure(said, run.subject) });
+        resolve({
+          ok: false,
+          exitCode: exitCode ?? 1,
+          stdout: stdout.text(),
+          stderr: said,
+          error: gitFailure(said, run.subject),
+        });
       }),
     );
   });

@@ -14,6 +14,11 @@ export function addHubFlags(command: Command): Command {
     .option('--context <name>', 'context of the kubeconfig');
 }
 
+/** For commands that read files unless told to ask a hub: `--hub`, or flags that make sense with it only. */
+export function asksHub(flags: HubFlags & { readonly hub: boolean }): boolean {
+  return flags.hub || flags.kubeconfig !== undefined || flags.context !== undefined;
+}
+
 /** Connects, runs, and frees the connection. The client is loaded only here: other commands start without it. */
 export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi) => Promise<T>): Promise<T> {
   const { loadKubeConfig } = await import('../../adapters/kube/load-kube-config.ts');

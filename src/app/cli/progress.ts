@@ -3,9 +3,9 @@ import type { CliIo } from './cli-io.ts';
 /** Says what a command is busy with, in one line of a terminal that the next line replaces; nothing where nobody looks. */
 export interface Progress {
   /** `reading main`: without dots or line break. */
-  tell(what: string): void;
+  readonly tell: (what: string) => void;
   /** Removes the line; call it before anything else is printed. */
-  done(): void;
+  readonly done: () => void;
 }
 
 export function progressOn({ stderr }: Pick<CliIo, 'stderr'>): Progress {

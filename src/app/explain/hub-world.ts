@@ -18,20 +18,24 @@ import type { PlacementRef } from '../../core/explain/world-change.ts';
 import { schedulable } from '../serve/hub-inventory.ts';
 
 /**
- * What a hub holds, read once, with only the placement in question to be decided: the published decisions of all others
- * are what it meets there. A kind that cannot be read is an error, never an empty list.
+ * What a hub holds, read once. With `only`, just that placement is there to be decided: the published decisions of all others
+ * are what it meets. A kind that cannot be read is an error, never an empty list.
  */
-export async function readHubWorld(hub: KubeApi, ref: PlacementRef, now: string): Promise<World> {
+export async function readHubWorld(hub: KubeApi, now: string, only?: PlacementRef): Promise<World> {
   const list = async <T>(kind: KindInfo): Promise<readonly T[]> =>
     (await hub.list(kind)).items as unknown as readonly T[];
-  const [placement, clusters, clusterSets, bindings, decisions, scores] = await Promise.all([
-    hub.get(PLACEMENT, ref),
+  const [placements, clusters, clusterSets, bindings, decisions, scores] = await Promise.all([
+    only === undefined ? list<Placement>(PLACEMENT) : readOne(hub, only),
     list<ManagedCluster>(MANAGED_CLUSTER),
     list<ManagedClusterSet>(MANAGED_CLUSTER_SET),
     list<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING),
     list<PlacementDecision>(PLACEMENT_DECISION),
     list<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE),
   ]);
-  const placements = placement === undefined ? [] : [schedulable(placement as unknown as Placement)];
-  return { now, placements, clusters, clusterSets, bindings, decisions, scores };
+  return { now, placements: placements.map(schedulable), clusters, clusterSets, bindings, decisions, scores };
+}
+
+async function readOne(hub: KubeApi, ref: PlacementRef): Promise<readonly Placement[]> {
+  const found = await hub.get(PLACEMENT, ref);
+  return found === undefined ? [] : [found as unknown as Placement];
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
+import { overlayWorld } from '../../core/preview/overlay-world.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import { judgeResult } from '../../core/publish/judge-result.ts';
@@ -19,45 +21,63 @@ export interface FleetPlanInput {
   readonly head: { readonly fleet: Fleet; readonly end: PlanEnd };
   /** RFC 3339; absent: when the later of the two commits was made, so that a plan can be repeated. */
   readonly now?: string | undefined;
+  /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
+  readonly hub?: World | undefined;
 }
 
 /** Rounds after which decisions that keep changing each other are taken as they are. */
 const MAX_ROUNDS = 5;
 
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
-export function planFleets({ base, head, now }: FleetPlanInput): Plan {
+export function planFleets({ base, head, now, hub }: FleetPlanInput): Plan {
   const present = now ?? presentOf([base.fleet, head.fleet]);
   const baseWorld = worldOf(base.fleet.objects, { now: present });
-  const decisions = decisionsOfBefore(baseWorld);
-  const sides = [base, head].map(({ fleet, end }): PlanSide => {
-    const world = { ...worldOf(fleet.objects, { now: present }), decisions };
+  const headWorld = worldOf(head.fleet.objects, { now: present });
+  const decisions = hub?.decisions ?? decisionsOfBefore(baseWorld);
+  const sideOf = ({ fleet, end }: FleetPlanInput['base'], stands: World): PlanSide => {
+    const world = { ...stands, now: present, decisions };
     return { end, objects: fleet.objects, world, results: scheduleAll(world) };
-  });
-  const [before, after] = sides as [PlanSide, PlanSide];
+  };
+  const laidOver = hub === undefined ? baseWorld : overlayWorld(hub, baseWorld, undefined);
+  const before = sideOf(base, laidOver);
+  const after = sideOf(head, hub === undefined ? headWorld : overlayWorld(laidOver, headWorld, baseWorld));
+  const published = publishedIn(decisions);
   const plan = makePlan(before, after, {
     explain: moveExplainer(before, after),
-    token: (key, old, next) => planToken(sha256, key, old, next),
-    judge: (key, published, result, definitionChanged) => {
+    token: (key, old, next) => planToken(sha256, key, published.get(key) ?? old, next),
+    judge: (key, old, result, definitionChanged) => {
       const annotations = result.placement.metadata.annotations ?? {};
       const verdict = judgeResult({
         result,
-        published,
+        published: published.get(key) ?? old,
         specChanged: definitionChanged,
         budget: parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ?? DEFAULT_REMOVAL_BUDGET,
         recentlyRemoved: 0,
         inventoryProblem: undefined,
-        token: planToken(sha256, key, published, result.selected),
+        token: () => planToken(sha256, key, published.get(key) ?? old, result.selected),
         releasedToken: annotations[RELEASE_ANNOTATION],
       });
       return verdict.kind === 'held' ? { reason: verdict.reason, message: verdict.message } : undefined;
     },
   });
-  if (baseWorld.decisions.length > 0 || baseWorld.placements.length === 0) return plan;
+  if (hub !== undefined || baseWorld.decisions.length > 0 || baseWorld.placements.length === 0) return plan;
   return { ...plan, notEvaluated: [...plan.notEvaluated, NOTHING_RECORDED] };
 }
 
 const NOTHING_RECORDED =
   'No PlacementDecisions are recorded: what the base decides by itself counts as what is published now.';
+
+/** Per placement (`namespace/name`), what its decisions list: the token of a change starts from there, after the merge as well. */
+function publishedIn(decisions: World['decisions']): ReadonlyMap<string, readonly string[]> {
+  const published = new Map<string, string[]>();
+  for (const { metadata, status } of decisions) {
+    const key = `${metadata.namespace ?? ''}/${metadata.labels?.[PLACEMENT_LABEL] ?? ''}`;
+    const clusters = published.get(key) ?? [];
+    published.set(key, clusters);
+    clusters.push(...(status?.decisions ?? []).map(({ clusterName }) => clusterName));
+  }
+  return published;
+}
 
 /** What is published before the change: as recorded, else what the base decides for itself once it has settled. */
 function decisionsOfBefore(world: World): World['decisions'] {

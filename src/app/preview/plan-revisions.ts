@@ -1,10 +1,11 @@
-import { GitProgramRepository } from '../../adapters/git/git-program-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
 import { parseRfc3339 } from '../../core/model/rfc3339.ts';
 import type { Plan } from '../../core/preview/plan.ts';
+import type { World } from '../../core/snapshot/world.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
 import { FleetReader } from '../fleet/fleet-reader.ts';
+import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { locateGitDir } from './locate-git-dir.ts';
 import { planFleets } from './plan-fleets.ts';
 
@@ -13,63 +14,63 @@ export interface PlanRevisionsInput {
   readonly base: string;
   readonly head: string;
   readonly paths: readonly string[];
+  /** Compare with where `head` branched off instead of with the tip of `base`. */
+  readonly fromMergeBase: boolean;
   readonly now?: string | undefined;
+  /** What a hub holds; absent: the repository is all there is. */
+  readonly hub?: World | undefined;
   readonly ambient: Readonly<Record<string, string | undefined>>;
+  /** Told what is being done, for people who wait. */
+  readonly tell: (what: string) => void;
 }
 
-/**
- * Plans what merging `head` into `base` changes. When `base` has moved on since `head` branched off, both are compared from
- * their common ancestor, as a pull request shows them, and the plan says so. `problems` are those that the
- * base does not have.
- */
-export async function planRevisions(
-  input: PlanRevisionsInput,
-): Promise<{ readonly plan: Plan; readonly problems: readonly Problem[] }> {
+export interface PlannedRevisions {
+  readonly plan: Plan;
+  /** Those that the base does not have. */
+  readonly problems: readonly Problem[];
+}
+
+/** Plans what merging `head` into `base` changes, with the engine, holds and explanations that run after the merge. */
+export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedRevisions> {
   if (input.now !== undefined && parseRfc3339(input.now) === undefined)
     throw new InputError(`got ${JSON.stringify(input.now)}, expected a time such as 2026-01-31T12:00:00Z`, {
       code: 'cli.option',
       subject: '--now',
     });
-  const repository = new GitProgramRepository({
-    gitDir: await locateGitDir(input.folder),
-    ambient: input.ambient,
+  const gitDir = await locateGitDir(input.folder);
+  return withComparedCommits({ ...input, gitDir }, (compared) => planCommits(input, compared));
+}
+
+async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
+  const { repository, before, after, head, notes } = compared;
+  // What the controller would see: a broken file keeps its last good objects.
+  const { paths, ambient, tell } = input;
+  const reader = new FleetReader(repository, { paths, keepLastGood: true, ambient });
+  tell(`reading ${input.base}`);
+  const baseFleet = await reader.read(before);
+  tell(`reading ${input.head}`);
+  const headFleet = await reader.read(after);
+  tell('deciding');
+  const plan = planFleets({
+    base: { fleet: baseFleet, end: { name: input.base, commit: before } },
+    head: { fleet: headFleet, end: { name: input.head, commit: head } },
+    now: input.now,
+    hub: input.hub,
   });
-  try {
-    const [base, head] = [
-      await repository.resolveRevision(input.base),
-      await repository.resolveRevision(input.head),
-    ];
-    const from = (await repository.mergeBase(base, head)) ?? base;
-    // What the controller would see: a broken file keeps its last good objects.
-    const reader = new FleetReader(repository, {
-      paths: input.paths,
-      keepLastGood: true,
-      ambient: input.ambient,
-    });
-    const baseFleet = await reader.read(from);
-    const headFleet = await reader.read(head);
-    const plan = planFleets({
-      base: { fleet: baseFleet, end: { name: input.base, commit: from } },
-      head: { fleet: headFleet, end: { name: input.head, commit: head } },
-      now: input.now,
-    });
-    const notes = [
-      ...(from === base
-        ? []
-        : [
-            `${input.base} has moved on since ${input.head} branched off; the plan starts at their common ancestor ${from.slice(0, 12)}.`,
-          ]),
-      ...(headFleet.complete
-        ? []
-        : ['Some files of the head cannot be read: the last good version of their objects counts.']),
-    ];
-    return {
-      plan: { ...plan, notEvaluated: [...notes, ...plan.notEvaluated] },
-      problems: newProblems(await checkFleet(baseFleet), await checkFleet(headFleet)),
-    };
-  } finally {
-    await repository.close();
-  }
+  const unread = headFleet.complete
+    ? []
+    : ['Some files of the head cannot be read: the last good version of their objects counts.'];
+  const problems = newProblems(await checkFleet(baseFleet), await checkFleet(headFleet));
+  return {
+    plan: { ...plan, notEvaluated: [...notes, ...unread, ...plan.notEvaluated] },
+    // A commit that was merged on trial exists nowhere: its files are those of the head.
+    problems: problems.map((problem) => locatedIn(head, after, problem)),
+  };
+}
+
+function locatedIn(head: string, after: string, problem: Problem): Problem {
+  const { location } = problem;
+  return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
 }
 
 /** A change answers for the problems it brings, not for those it found. */

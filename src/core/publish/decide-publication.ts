@@ -59,10 +59,12 @@ export function decidePublication(input: PublicationInput): Publication {
   const { key, result, state, digest } = input;
   const annotations = input.placement.metadata.annotations ?? {};
   const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
-  // The token of a move must not change because its first half is done.
-  const arriving = new Set(state?.move?.arriving ?? []);
-  const before = (published ?? []).filter((cluster) => !arriving.has(cluster));
-  const token = planToken(digest, key, before, result.selected);
+  const token = (): string => {
+    // The token of a move must not change because its first half is done.
+    const arriving = new Set(state?.move?.arriving ?? []);
+    const before = (published ?? []).filter((cluster) => !arriving.has(cluster));
+    return planToken(digest, key, before, result.selected);
+  };
   const verdict = judgeResult({
     result,
     published,
@@ -86,7 +88,7 @@ export function decidePublication(input: PublicationInput): Publication {
     againAfterMs: undefined,
   };
   if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || released) return plain;
-  return decideMove(input, plain, token);
+  return decideMove(input, plain, token());
 }
 
 const STALE_RETRY_MS = 5_000;

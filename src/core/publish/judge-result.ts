@@ -40,8 +40,8 @@ export interface JudgeInput {
   readonly recentlyRemoved: number;
   /** Why the inventory cannot be trusted now; undefined when it is fresh and complete. */
   readonly inventoryProblem: string | undefined;
-  /** Plan token of this very change. */
-  readonly token: string;
+  /** Plan token of this very change; asked for only when it matters. */
+  readonly token: () => string;
   /** Token that a release names, if any. */
   readonly releasedToken: string | undefined;
 }
@@ -59,7 +59,7 @@ export function judgeResult(input: JudgeInput): Verdict {
     message: `${problem} ${wayOut}`,
     added,
     removed,
-    token: input.token,
+    token: input.token(),
   });
 
   if (input.inventoryProblem !== undefined && added.length + removed.length > 0)
@@ -68,9 +68,8 @@ export function judgeResult(input: JudgeInput): Verdict {
       `The clusters cannot be read: ${input.inventoryProblem}.`,
       'It is tried again by itself; the last decision stays published.',
     );
-  const released = input.releasedToken === input.token;
+  const released = input.releasedToken !== undefined && input.releasedToken === input.token();
   if (released) return { kind: 'publish', added, removed, released };
-  const release = wayOut(result.placement.metadata, input.token);
   if (result.outcome === 'misconfigured' && (published === undefined || removed.length > 0))
     return hold(
       'Misconfigured',
@@ -84,7 +83,7 @@ export function judgeResult(input: JudgeInput): Verdict {
     return hold(
       'WouldEmpty',
       `All ${before.size} clusters would go, ${why}: ${listNames(removed)}.`,
-      release,
+      wayOut(result.placement.metadata, input.token()),
     );
   }
   if (removed.length > 0 && !asksForNone(result)) {
@@ -95,7 +94,7 @@ export function judgeResult(input: JudgeInput): Verdict {
       return hold(
         'RemovalBudgetExceeded',
         `${removed.length} of ${before.size} clusters would go${earlier} (budget ${limit}): ${listNames(removed)}.`,
-        release,
+        wayOut(result.placement.metadata, input.token()),
       );
     }
   }

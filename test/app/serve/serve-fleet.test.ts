@@ -1,102 +1,20 @@
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
 import type { FleetEvent } from '../../../src/app/serve/fleet-events.ts';
-import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
-import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
-import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
-
-type Hub = Awaited<ReturnType<typeof startEmbeddedHub>>;
+import { ServedFleet } from './served-fleet.ts';
 
 describe('serveFleet on the embedded hub', () => {
-  let hub: Hub;
-  let git: GitFixture;
-  let dataDir: string;
-  let running: FleetController | undefined;
-  let events: FleetEvent[];
-
+  let fleet: ServedFleet;
   beforeEach(async () => {
-    hub = await startEmbeddedHub();
-    git = new GitFixture();
-    dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+    fleet = await ServedFleet.create();
+    ({ hub, git, dataDir, serve, until, published, decisions, read } = fleet);
   });
-  afterEach(async () => {
-    await running?.close();
-    running = undefined;
-    await hub.close();
-    git.remove();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-
-  async function serve(over: Partial<ServeFleetOptions> = {}): Promise<FleetController> {
-    const options: ServeFleetOptions = {
-      api: hub.api,
-      sources: [{ url: git.path }],
-      dataDir,
-      clock: systemClock,
-      log: new SilentLogger(),
-      random: Math.random,
-      engineVersion: 'test',
-      env: process.env,
-      embedded: true,
-      pollIntervalMs: 50,
-      ...over,
-    };
-    running = await serveFleet(options);
-    events = [];
-    const { events: stream } = running;
-    const reader = stream[Symbol.asyncIterator]();
-    void (async () => {
-      for (let next = await reader.next(); next.done !== true; next = await reader.next())
-        events.push(next.value);
-    })();
-    return running;
-  }
-
-  async function until<T>(what: () => T | undefined | Promise<T | undefined>, forMs = 10_000): Promise<T> {
-    const deadline = Date.now() + forMs;
-    for (;;) {
-      const value = await what();
-      if (value !== undefined) return value;
-      if (Date.now() > deadline)
-        throw new Error(
-          `not reached; events: ${JSON.stringify(events.slice(-12), (k, v: unknown) => (k === 'result' ? undefined : v), 1)}`,
-        );
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-
-  const published = (name: string, after = 0) =>
-    until(
-      () =>
-        events
-          .slice(after)
-          .find((event) => event.kind === 'published' && event.placement === `team-a/${name}`) as
-          | (FleetEvent & { kind: 'published' })
-          | undefined,
-    );
-
-  const decisions = async (name: string) => {
-    const { items } = await hub.api.list(PLACEMENT_DECISION, {
-      namespace: 'team-a',
-      labelSelector: `cluster.open-cluster-management.io/placement=${name}`,
-    });
-    return items.flatMap(
-      (item) =>
-        (item['status'] as { decisions?: { clusterName: string }[] }).decisions?.map((d) => d.clusterName) ??
-        [],
-    );
-  };
-  const read = async (name: string) =>
-    (await hub.api.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement;
+  afterEach(() => fleet.close());
+  let { hub, git, dataDir, serve, until, published, decisions, read } = {} as ServedFleet;
 
   it('fetches at once when a forge tells of a push with the right signature, and only then', async () => {
     git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 1 })) }, 'First fleet');
@@ -121,9 +39,13 @@ describe('serveFleet on the embedded hub', () => {
       }).then(({ status }) => status);
     expect(await push('a guess')).toBe(401);
     expect(await push('new secret', 'gitlab')).toBe(404);
-    expect(events.some((event) => event.kind === 'commit-read' && event.commit?.id === second)).toBe(false);
+    expect(fleet.events.some((event) => event.kind === 'commit-read' && event.commit?.id === second)).toBe(
+      false,
+    );
     expect(await push('new secret')).toBe(202);
-    await until(() => events.find((event) => event.kind === 'published' && event.clusters.length === 2));
+    await until(() =>
+      fleet.events.find((event) => event.kind === 'published' && event.clusters.length === 2),
+    );
   });
 
   it('answers monitors, and refuses strangers at the API', async () => {
@@ -155,12 +77,12 @@ describe('serveFleet on the embedded hub', () => {
       'PlacementMisconfigured=False',
       'PlacementSatisfied=True',
     ]);
-    expect(events.find((event) => event.kind === 'commit-read')).toMatchObject({
+    expect(fleet.events.find((event) => event.kind === 'commit-read')).toMatchObject({
       commit: { subject: 'First fleet', author: { name: 'Ada' } },
       problems: [],
     });
 
-    const mark = events.length;
+    const mark = fleet.events.length;
     const tainted = { taints: [{ key: 'drain', value: 'x', effect: 'NoSelect' }] };
     git.commit({
       'c1.yaml': yaml(cluster('c1', tainted)),
@@ -184,7 +106,8 @@ describe('serveFleet on the embedded hub', () => {
     );
     git.commit({ 'clusters.yaml': drained });
     const held = await until(
-      () => events.find((event) => event.kind === 'held') as (FleetEvent & { kind: 'held' }) | undefined,
+      () =>
+        fleet.events.find((event) => event.kind === 'held') as (FleetEvent & { kind: 'held' }) | undefined,
     );
     expect(held).toMatchObject({ placement: 'team-a/web', reason: 'RemovalBudgetExceeded' });
     const condition = await until(async () =>
@@ -194,7 +117,7 @@ describe('serveFleet on the embedded hub', () => {
     expect(condition.message).toContain('4 of 6 clusters would go (budget 2): c1, c2, c3, c4.');
     expect(condition.message).toContain(`berth release team-a/web --token ${held.token}`);
     expect(await decisions('web')).toHaveLength(6);
-    const mark = events.length;
+    const mark = fleet.events.length;
     git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': held.token })) }, 'Let it go');
     expect(await published('web', mark)).toMatchObject({ clusters: ['c5', 'c6'] });
     const after = await until(async () => {
@@ -214,14 +137,14 @@ describe('serveFleet on the embedded hub', () => {
     await published('api');
     await until(async () => ((await read('web')).status === undefined ? undefined : true));
     await until(async () => ((await read('api')).status === undefined ? undefined : true));
-    await running?.close();
+    await fleet.stop();
     const before = (await hub.api.list(PLACEMENT)).resourceVersion;
     await (await serve()).whenReady();
-    const synced = await until(() => events.find((event) => event.kind === 'synced'));
+    const synced = await until(() => fleet.events.find((event) => event.kind === 'synced'));
     expect(synced).toMatchObject({ applied: 0, pruned: 0 });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect((await hub.api.list(PLACEMENT)).resourceVersion).toBe(before);
-    expect(events.filter((event) => event.kind === 'published' || event.kind === 'error')).toEqual([]);
+    expect(fleet.events.filter((event) => event.kind === 'published' || event.kind === 'error')).toEqual([]);
   });
 
   it('keeps the last good decisions when a file breaks, and goes on with the rest', async () => {
@@ -237,10 +160,10 @@ describe('serveFleet on the embedded hub', () => {
       'web.yaml': 'apiVersion: [\n',
       'api.yaml': yaml(placement('api', { numberOfClusters: 3 })),
     });
-    const mark = events.length;
+    const mark = fleet.events.length;
     expect(await published('api', mark)).toMatchObject({ clusters: ['c1', 'c2', 'c3'] });
     const problem = await until(() =>
-      events.slice(mark).find((event) => event.kind === 'commit-read' && event.problems.length > 0),
+      fleet.events.slice(mark).find((event) => event.kind === 'commit-read' && event.problems.length > 0),
     );
     expect(problem).toMatchObject({
       problems: expect.arrayContaining([
@@ -260,11 +183,11 @@ describe('serveFleet on the embedded hub', () => {
     await published('web');
     await published('kept');
     git.commit({ 'web.yaml': undefined, 'kept.yaml': undefined });
-    await until(() => events.find((event) => event.kind === 'synced' && event.pruned === 1));
+    await until(() => fleet.events.find((event) => event.kind === 'synced' && event.pruned === 1));
     expect(await hub.api.get(PLACEMENT, { namespace: 'team-a', name: 'web' })).toBeUndefined();
     expect(await read('kept')).toBeDefined();
     git.commit({ 'clusters.yaml': undefined });
-    const held = await until(() => events.find((event) => event.kind === 'sync-problem'));
+    const held = await until(() => fleet.events.find((event) => event.kind === 'sync-problem'));
     expect(held).toMatchObject({ message: expect.stringContaining('6 of ') as string });
     expect((await hub.api.list(PLACEMENT_DECISION)).items.length).toBeGreaterThan(0);
   });
@@ -291,7 +214,7 @@ describe('serveFleet on the embedded hub', () => {
     await published('web');
     git.commit({ 'web.yaml': yaml(placement('web', spec)) });
     const told = await until(() =>
-      events.find(
+      fleet.events.find(
         (event) => event.kind === 'held' || (event.kind === 'commit-read' && event.problems.length > 0),
       ),
     );
@@ -309,7 +232,8 @@ describe('serveFleet on the embedded hub', () => {
     });
     await serve();
     await published('web');
-    const failed = () => events.filter((event) => event.kind === 'error' && event.where.includes('ppp'));
+    const failed = () =>
+      fleet.events.filter((event) => event.kind === 'error' && event.where.includes('ppp'));
     await until(() => (failed().length > 0 ? true : undefined));
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(failed().length).toBeLessThanOrEqual(2);

@@ -44,7 +44,7 @@ const input = (over: Partial<JudgeInput>): JudgeInput => ({
   budget: { percent: 25, atLeast: 2 },
   recentlyRemoved: 0,
   inventoryProblem: undefined,
-  token: '0123456789ab',
+  token: () => '0123456789ab',
   releasedToken: undefined,
   ...over,
 });

@@ -2,7 +2,7 @@ import { InputError } from '../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
-import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
+import { addHubFlags, asksHub, type HubFlags, withHub } from '../hub-flags.ts';
 import type { PlacementRef } from '../../../core/explain/world-change.ts';
 import type { OfflineExplanation } from '../../explain/explain-offline.ts';
 
@@ -89,15 +89,11 @@ function refuseContradictions(options: ExplainOptions): void {
     refuse('--case-name', 'expected --case FILE with it');
 }
 
-function asksHub({ hub, kubeconfig, context }: ExplainOptions): boolean {
-  return hub || kubeconfig !== undefined || context !== undefined;
-}
-
 async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {
   const { explainInWorld, explainOffline } = await import('../../explain/explain-offline.ts');
   if (!asksHub(options)) return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
   const { readHubWorld } = await import('../../explain/hub-world.ts');
   const now = options.now ?? new Date().toISOString();
-  const world = await withHub(io, options, (hub) => readHubWorld(hub, ref, now));
+  const world = await withHub(io, options, (hub) => readHubWorld(hub, now, ref));
   return { ...explainInWorld(world, ref, { cluster: options.cluster }), problems: [] };
 }

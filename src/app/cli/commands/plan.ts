@@ -1,24 +1,31 @@
 import path from 'node:path';
 import type { Plan } from '../../../core/preview/plan.ts';
 import type { Problem } from '../../../core/model/problem.ts';
+import type { World } from '../../../core/snapshot/world.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { addHubFlags, asksHub, type HubFlags, withHub } from '../hub-flags.ts';
+import { type Progress, progressOn } from '../progress.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 
-interface PlanOptions {
+interface PlanOptions extends HubFlags {
+  readonly hub: boolean;
   readonly base: string;
   readonly head: string;
   readonly repo: string;
   readonly path: readonly string[];
+  readonly fromMergeBase: boolean;
   readonly now?: string;
   readonly output: OutputFormat | 'markdown';
 }
 
 export const planCommand: CliCommand = {
   register(program, run) {
-    program
+    const command = program
       .command('plan')
-      .description('show what merging one commit into another would move, and why; needs no cluster')
+      .description(
+        'show what merging one commit into another would move, and why; needs no cluster (but takes one)',
+      )
       .requiredOption('--base <ref>', 'what is merged into: a branch, tag or commit')
       .option('--head <ref>', 'what would be merged', 'HEAD')
       .option('--repo <folder>', 'clone or bare repository to read', '.')
@@ -28,8 +35,14 @@ export const planCommand: CliCommand = {
         collect,
         [],
       )
-      .option('--now <time>', 'RFC 3339 time to decide at (default: when the later commit was made)')
-      .addOption(outputOption('markdown'))
+      .option('--from-merge-base', 'show the head alone, from where it branched off', false)
+      .option('--hub', 'on what a hub holds now: its clusters, scores and published decisions', false)
+      .option(
+        '--now <time>',
+        'RFC 3339 time to decide at (default: when the later commit was made; with a hub: now)',
+      )
+      .addOption(outputOption('markdown'));
+    addHubFlags(command)
       .addHelpText('after', HELP)
       .action(run((io, options: PlanOptions) => plan(io, options)));
   },
@@ -41,19 +54,25 @@ Exit codes: 0 no changes, 2 changes, 1 errors (in the manifests of the head, or 
 Examples:
   berth plan --base main --head my-branch
   berth plan --base origin/main -o markdown > comment.md
+  berth plan --base main --head my-branch --hub --kubeconfig hub.kubeconfig
   berth plan --base v1.4.0 --head HEAD --repo ../fleet --path 'clusters/**' -o json
 `;
 
 async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const { planRevisions } = await import('../../preview/plan-revisions.ts');
+  const progress = progressOn(io);
+  const hub = await hubWorld(io, options, progress).finally(progress.done);
   const result = await planRevisions({
     folder: path.resolve(io.cwd, options.repo),
     base: options.base,
     head: options.head,
     paths: options.path,
-    now: options.now,
+    fromMergeBase: options.fromMergeBase,
+    now: options.now ?? hub?.now,
+    hub,
     ambient: io.env,
-  });
+    tell: progress.tell,
+  }).finally(progress.done);
   io.stdout.write(await render(result.plan, result.problems, options.output));
   const failed = result.problems.some(({ severity }) => severity === 'error');
   if (result.problems.length > 0 && (options.output === 'table' || options.output === 'markdown')) {
@@ -64,6 +83,13 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   }
   if (failed) return 1;
   return result.plan.hasChanges ? 2 : 0;
+}
+
+async function hubWorld(io: CliIo, options: PlanOptions, progress: Progress): Promise<World | undefined> {
+  if (!asksHub(options)) return undefined;
+  const { readHubWorld } = await import('../../explain/hub-world.ts');
+  progress.tell('reading the hub');
+  return withHub(io, options, (hub) => readHubWorld(hub, options.now ?? new Date().toISOString()));
 }
 
 async function render(

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { runCli } from '../../../src/app/cli/program.ts';
+import type { FleetEvent } from '../../../src/app/serve/fleet-events.ts';
+import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
+import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { Condition } from '../../../src/core/model/object-meta.ts';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { GitFixture } from '../../fakes/git-fixture.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { makeCliIo } from '../cli-harness.ts';
+
+type EventOf<K extends FleetEvent['kind']> = FleetEvent & { readonly kind: K };
+
+/** An embedded hub, a Git repository and a controller between them, in one process; placements live in `team-a`. */
+export class ServedFleet {
+  readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  readonly git = new GitFixture();
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+  /** Since the last `serve`. */
+  events: FleetEvent[] = [];
+  #running: FleetController | undefined;
+
+  private constructor(hub: Awaited<ReturnType<typeof startEmbeddedHub>>) {
+    this.hub = hub;
+  }
+
+  static async create(): Promise<ServedFleet> {
+    return new ServedFleet(await startEmbeddedHub());
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.hub.close();
+    this.git.remove();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.close();
+    this.#running = undefined;
+  }
+
+  readonly serve = async (over: Partial<ServeFleetOptions> = {}): Promise<FleetController> => {
+    const running = await serveFleet({
+      api: this.hub.api,
+      sources: [{ url: this.git.path }],
+      dataDir: this.dataDir,
+      clock: systemClock,
+      log: new SilentLogger(),
+      random: Math.random,
+      engineVersion: 'test',
+      env: process.env,
+      embedded: true,
+      pollIntervalMs: 50,
+      ...over,
+    });
+    this.#running = running;
+    const events: FleetEvent[] = (this.events = []);
+    void (async () => {
+      for await (const event of running.events) events.push(event);
+    })();
+    return running;
+  };
+
+  readonly until = async <T>(
+    what: () => T | undefined | Promise<T | undefined>,
+    forMs = 10_000,
+  ): Promise<T> => {
+    const deadline = Date.now() + forMs;
+    for (;;) {
+      const value = await what();
+      if (value !== undefined) return value;
+      if (Date.now() > deadline) throw new Error(`not reached; events: ${this.#lastEvents()}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
+  /** The first event of a kind that fits, after the event number `after`. */
+  readonly event = <K extends FleetEvent['kind']>(
+    kind: K,
+    fits: (event: EventOf<K>) => boolean = () => true,
+    after = 0,
+  ): Promise<EventOf<K>> =>
+    this.until(() =>
+      this.events
+        .slice(after)
+        .find((event): event is EventOf<K> => event.kind === kind && fits(event as EventOf<K>)),
+    );
+
+  readonly published = (name: string, after = 0): Promise<EventOf<'published'>> =>
+    this.event('published', ({ placement }) => placement === `team-a/${name}`, after);
+
+  /** The clusters that the placement's pages list now. */
+  readonly decisions = async (name: string): Promise<readonly string[]> => {
+    const { items } = await this.hub.api.list(PLACEMENT_DECISION, {
+      namespace: 'team-a',
+      labelSelector: `cluster.open-cluster-management.io/placement=${name}`,
+    });
+    return items.flatMap(
+      (item) =>
+        (item['status'] as { decisions?: { clusterName: string }[] } | undefined)?.decisions?.map(
+          (decision) => decision.clusterName,
+        ) ?? [],
+    );
+  };
+
+  readonly read = async (name: string): Promise<Placement> =>
+    (await this.hub.api.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement;
+
+  /** Waits until the placement's Held condition has this status, and this reason when one is given. */
+  readonly held = (name: string, status: 'True' | 'False', reason?: string): Promise<Condition> =>
+    this.until(async () =>
+      (await this.read(name)).status?.conditions?.find(
+        (condition) =>
+          condition.type === 'berth.dev/Held' &&
+          condition.status === status &&
+          (reason === undefined || condition.reason === reason),
+      ),
+    );
+
+  /** Runs a command as a person would, in the repository. */
+  readonly berth = async (...args: string[]) => {
+    const { io, stdout, stderr } = makeCliIo({ cwd: this.git.path, env: process.env });
+    const code = await runCli(args, io);
+    return { code, stdout: stdout(), stderr: stderr() };
+  };
+
+  #lastEvents(): string {
+    const brief = (key: string, value: unknown): unknown =>
+      key === 'result' || key === 'world' ? undefined : value;
+    return JSON.stringify(this.events.slice(-12), brief, 1);
+  }
+}

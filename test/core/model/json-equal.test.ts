@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson, jsonEqual } from '../../../src/core/model/json-equal.ts';
+
+describe('canonicalJson', () => {
+  it.each([
+    {
+      name: 'sorts keys at every depth',
+      given: { b: { d: 1, c: [{ z: 1, a: 2 }] }, a: 0 },
+      want: '{"a":0,"b":{"c":[{"a":2,"z":1}],"d":1}}',
+    },
+    { name: 'keeps the order of lists', given: [3, 1, 2], want: '[3,1,2]' },
+    { name: 'leaves undefined out of objects', given: { a: undefined, b: 1 }, want: '{"b":1}' },
+    { name: 'writes null for undefined in lists', given: [undefined, '', null], want: '[null,"",null]' },
+    {
+      name: 'takes names like any other',
+      given: JSON.parse('{"__proto__":1,"a\\"b":2}') as unknown,
+      want: '{"__proto__":1,"a\\"b":2}',
+    },
+    { name: 'writes numbers as JSON does', given: [1e21, -0, 1.5, Number.NaN], want: '[1e+21,0,1.5,null]' },
+    { name: 'has empty ones', given: { a: [], b: {} }, want: '{"a":[],"b":{}}' },
+  ])('$name', ({ given, want }) => expect(canonicalJson(given)).toBe(want));
+
+  it('means the same as the value, and is equal exactly for equal values', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        const back = JSON.parse(canonicalJson(a)) as unknown;
+        expect(back).toEqual(JSON.parse(JSON.stringify(a)));
+        expect(canonicalJson(back)).toBe(canonicalJson(a));
+        expect(canonicalJson(a) === canonicalJson(b)).toBe(
+          jsonEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b))),
+        );
+      }),
+    );
+  });
+});
