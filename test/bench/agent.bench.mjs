@@ -3,7 +3,8 @@
 // Prints: time until every work is Applied, CPU and memory of both processes, latency of status changes until they are on the hub,
 // and the writes made in a minute at rest.
 import { fork } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -51,7 +52,7 @@ async function main(clusters, works) {
 }
 
 async function measure({ child, clusters, works, kubeconfig, members }) {
-  const hub = new HttpKubeApi({ config: loadKubeConfig({ file: kubeconfig }), clock, maxSockets: 64 });
+  const hub = new HttpKubeApi({ config: loadKubeConfig({ file: kubeconfig }), clock, maxRequests: 64 });
   const began = performance.now();
   await inParallel(clusters, 32, async (index) => {
     await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: nameOf(index) } });
@@ -59,13 +60,14 @@ async function measure({ child, clusters, works, kubeconfig, members }) {
   });
   say(`${clusters * works} works written in ${seconds(began)} s`);
 
-  const counter = { writes: 0, reads: 0 };
+  const counter = new Map();
   const apis = members.map((file) =>
-    counting(new HttpKubeApi({ config: loadKubeConfig({ file }), clock, maxSockets: 2 }), counter),
+    counting(new HttpKubeApi({ config: loadKubeConfig({ file }), clock, maxRequests: 2 }), 'member', counter),
   );
-  const counted = counting(hub, counter);
+  const counted = counting(hub, 'hub', counter);
   const watcher = watchHub(hub);
   await watcher.ready;
+  const profile = await startProfile();
   const cpu = process.cpuUsage();
   const hubBefore = await usage(child);
   const startedAt = performance.now();
@@ -74,18 +76,22 @@ async function measure({ child, clusters, works, kubeconfig, members }) {
   );
   await watcher.until(() => watcher.applied.size === clusters * works, 600_000);
   const spent = process.cpuUsage(cpu);
+  await profile.stop();
   const hubAfter = await usage(child);
   say(`all ${clusters * works} works Applied after ${seconds(startedAt)} s (target 60 s)`);
   say(`  agents: ${ms(spent)} s CPU, ${mib(process.memoryUsage().rss)} MiB; hub and members: ${((hubAfter.cpu.user + hubAfter.cpu.system - hubBefore.cpu.user - hubBefore.cpu.system) / 1e6).toFixed(1)} s CPU, ${mib(hubAfter.rss)} MiB`);
-  say(`  requests: ${counter.reads} reads, ${counter.writes} writes (${(counter.writes / clusters / works).toFixed(1)} per work)`);
+  say('  requests per work:');
+  for (const [request, count] of [...counter].sort(([a], [b]) => (a < b ? -1 : 1)))
+    say(`    ${request}: ${(count / clusters / works).toFixed(2)}`);
 
   await sleep(5_000);
   await latencies({ watcher, apis, clusters, works });
 
   await sleep(5_000);
-  const before = { ...counter };
-  await sleep(Number(process.env.REST_MS ?? 60_000));
-  say(`at rest, 60 s: ${counter.writes - before.writes} writes, ${counter.reads - before.reads} reads`);
+  counter.clear();
+  const restMs = Number(process.env.REST_MS ?? 60_000);
+  await sleep(restMs);
+  say(`at rest, ${restMs / 1000} s: ${[...counter].map(([request, count]) => `${count} × ${request}`).join(', ') || 'no requests'}`);
   say(`memory of the agents' process: ${mib(process.memoryUsage().rss)} MiB (target 1536)`);
   await Promise.all(agents.map((agent) => agent.close()));
   watcher.close();
@@ -179,24 +185,44 @@ function watchHub(hub) {
   };
 }
 
-function counting(api, counter) {
-  const count = (kind, call) =>
-    (...args) => {
-      counter[kind] += 1;
-      return call.apply(api, args);
+/** Counts requests by side, verb and resource; pages of a list count once. */
+function counting(api, side, counter) {
+  const count = (verb, call) =>
+    (kind, ...args) => {
+      const subresource = args.at(-1)?.subresource === undefined ? '' : `/${args.at(-1).subresource}`;
+      const key = `${side} ${verb} ${typeof kind === 'string' ? kind : kind.plural}${subresource}`;
+      counter.set(key, (counter.get(key) ?? 0) + 1);
+      return call.call(api, kind, ...args);
     };
   return {
     server: api.server,
-    get: count('reads', api.get),
-    list: count('reads', api.list),
-    watch: api.watch.bind(api),
+    get: count('get', api.get),
+    list: count('list', api.list),
+    watch: count('watch', api.watch),
+    // Answered from memory but for the first time.
     resolve: api.resolve.bind(api),
-    create: count('writes', api.create),
-    update: count('writes', api.update),
-    mergePatch: count('writes', api.mergePatch),
-    apply: count('writes', api.apply),
-    delete: count('writes', api.delete),
+    create: count('create', api.create),
+    update: count('update', api.update),
+    mergePatch: count('patch', api.mergePatch),
+    apply: count('apply', api.apply),
+    delete: count('delete', api.delete),
     close: () => api.close(),
+  };
+}
+
+/** PROFILE=file: a CPU profile of the agents' process while the works are applied. */
+async function startProfile() {
+  const file = process.env.PROFILE;
+  if (file === undefined) return { stop: async () => undefined };
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.start');
+  return {
+    stop: async () => {
+      const { profile } = await session.post('Profiler.stop');
+      await writeFile(file, JSON.stringify(profile));
+    },
   };
 }
 

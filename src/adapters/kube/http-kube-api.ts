@@ -16,17 +16,21 @@ import type {
 import { Discovery } from './discovery.ts';
 import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './kube-connection.ts';
 import { asStatus, errorForStatus, networkError } from './kube-errors.ts';
+import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody, readBody } from './read-body.ts';
+import { RequestSlots } from './request-slots.ts';
 import { queryString, resourcePath } from './resource-path.ts';
 import { readWatchEvents } from './watch-stream.ts';
 
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
   readonly clock: Clock;
-  /** For the headers of an answer, and between any two pieces of its body. Default 30 s. */
+  /** From sending to the headers of the answer, and between any two pieces of its body. Default 30 s. */
   readonly requestTimeoutMs?: number;
-  /** Requests at the same time; watches have their own connections. Default 32. */
-  readonly maxSockets?: number;
+  /** Requests at the same time, watches not counted; more wait their turn. Default 32. */
+  readonly maxRequests?: number;
+  /** How long a request may wait for its turn. Default 120 s. */
+  readonly queueTimeoutMs?: number;
   /** The server is asked to end each watch after about this long. Default 290 s. */
   readonly watchSeconds?: number;
   readonly pageSize?: number;
@@ -40,8 +44,8 @@ export interface HttpKubeApiOptions {
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
 export class HttpKubeApi implements KubeApi {
   readonly server: string;
-  readonly #requests: KubeConnection;
-  readonly #watches: KubeConnection;
+  readonly #connection: KubeConnection;
+  readonly #slots: RequestSlots;
   readonly #discovery: Discovery;
   readonly #timeoutMs: number;
   readonly #watchSeconds: number;
@@ -54,22 +58,20 @@ export class HttpKubeApi implements KubeApi {
     this.#pageSize = options.pageSize ?? 500;
     this.#random = options.random ?? Math.random;
     const { config, clock } = options;
-    const connection = {
+    this.#connection = new KubeConnection({
       config,
       clock,
       requestTimeoutMs: this.#timeoutMs,
       userAgent: options.userAgent ?? 'berth',
       impersonate: options.impersonate,
-    };
-    this.#requests = new KubeConnection({ ...connection, maxSockets: options.maxSockets ?? 32 });
-    this.#watches = new KubeConnection({ ...connection, maxSockets: Infinity });
-    this.server = this.#requests.server;
+    });
+    this.#slots = new RequestSlots(options.maxRequests ?? 32, options.queueTimeoutMs ?? 120_000, clock);
+    this.server = this.#connection.server;
     this.#discovery = new Discovery((path) => this.#readOrUndefined(path), clock);
   }
 
   close(): void {
-    this.#requests.close();
-    this.#watches.close();
+    this.#connection.close();
   }
 
   async get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
@@ -111,7 +113,7 @@ export class HttpKubeApi implements KubeApi {
     const request: KubeRequest = { method: 'GET', path, query, signal: options.signal };
     let response;
     try {
-      response = await this.#watches.open(request);
+      response = await this.#connection.open(request);
     } catch (error) {
       if (options.signal.aborted) return;
       throw error;
@@ -209,14 +211,16 @@ export class HttpKubeApi implements KubeApi {
     return requireObject(await this.#call(request), request);
   }
 
-  async #call(request: KubeRequest): Promise<unknown> {
-    const response = await this.#requests.open(request);
-    const status = response.statusCode ?? 0;
-    if (status < 200 || status > 299) throw await this.#failure(response, request);
-    return parseJsonBody(await readBody(response, request, this.#timeoutMs), request);
+  #call(request: KubeRequest): Promise<unknown> {
+    return this.#slots.run(request, async () => {
+      const response = await this.#connection.open(request);
+      const status = response.statusCode;
+      if (status < 200 || status > 299) throw await this.#failure(response, request);
+      return parseJsonBody(await readBody(response, request, this.#timeoutMs), request);
+    });
   }
 
-  async #failure(response: Parameters<typeof readBody>[0], request: KubeRequest): Promise<BerthError> {
+  async #failure(response: KubeResponse, request: KubeRequest): Promise<BerthError> {
     const text = await readBody(response, request, this.#timeoutMs);
     let status: unknown;
     try {
@@ -226,7 +230,7 @@ export class HttpKubeApi implements KubeApi {
     }
     const retryAfter = Number(response.headers['retry-after']);
     return errorForStatus(
-      response.statusCode ?? 0,
+      response.statusCode,
       asStatus(status),
       request,
       Number.isFinite(retryAfter) ? retryAfter : undefined,

@@ -1,10 +1,13 @@
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
+import type https from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { errorText, TransientError } from '../../core/errors.ts';
+import { errorText } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
+import { Http1Transport } from './http1-transport.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
+import type { KubeResponse, KubeTransport } from './kube-transport.ts';
+import { TlsTransport } from './tls-transport.ts';
 
 export interface KubeRequest extends RequestSubject {
   readonly query?: string | undefined;
@@ -19,7 +22,6 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   /** Until the response's headers are there. */
   readonly requestTimeoutMs: number;
-  readonly maxSockets: number;
   /** Servers take the part before the first `/` as field manager of writes that name none. */
   readonly userAgent: string;
   readonly impersonate: ImpersonatedUser | undefined;
@@ -32,7 +34,8 @@ export interface ImpersonatedUser {
 
 interface Credentials {
   readonly tls: https.AgentOptions;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Of every request; lower-case names. */
+  readonly headers: http.OutgoingHttpHeaders;
   readonly auth: string | undefined;
   readonly proxied: http.Agent | undefined;
 }
@@ -45,7 +48,7 @@ export class KubeConnection {
   readonly server: string;
   readonly #base: URL;
   readonly #options: ConnectionOptions;
-  #agent: http.Agent | undefined;
+  #transport: KubeTransport | undefined;
   #credentials: Credentials | undefined;
   #loading: Promise<Credentials> | undefined;
   #loadedAtMs = 0;
@@ -57,64 +60,39 @@ export class KubeConnection {
   }
 
   /** Resolves when the headers arrived; the caller consumes the body. A refused credential is read anew and tried once more. */
-  async open(request: KubeRequest): Promise<http.IncomingMessage> {
+  async open(request: KubeRequest): Promise<KubeResponse> {
     const response = await this.#send(request, await this.#currentCredentials(false));
     if (response.statusCode !== 401) return response;
     const before = this.#credentials;
     const renewed = await this.#currentCredentials(true);
     if (before !== undefined && sameCredentials(before, renewed)) return response;
-    response.resume();
+    response.body.resume();
     return this.#send(request, renewed);
   }
 
   close(): void {
-    this.#agent?.destroy();
-    this.#agent = undefined;
+    this.#transport?.close();
+    this.#transport = undefined;
   }
 
-  #send(request: KubeRequest, credentials: Credentials): Promise<http.IncomingMessage> {
-    const url = new URL(request.path.replace(/^\//, ''), this.#base);
-    if (request.query !== undefined) url.search = request.query;
-    const headers: http.OutgoingHttpHeaders = {
-      accept: 'application/json',
-      'user-agent': this.#options.userAgent,
-      ...credentials.headers,
-    };
-    if (this.#options.impersonate !== undefined) {
-      headers['impersonate-user'] = this.#options.impersonate.user;
-      headers['impersonate-group'] = [...this.#options.impersonate.groups];
-    }
+  #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
+    const { method, path, query, body } = request;
+    const whole = this.#base.pathname + path.replace(/^\//, '') + (query === undefined ? '' : `?${query}`);
     // Without a length Node sends DELETE bodies chunked, which some servers and proxies drop.
-    if (request.body !== undefined) {
-      headers['content-type'] = request.contentType ?? 'application/json';
-      headers['content-length'] = Buffer.byteLength(request.body);
-    }
-    const options: https.RequestOptions = {
-      method: request.method,
-      headers,
-      agent: this.#agentFor(credentials),
-    };
-    if (credentials.auth !== undefined) options.auth = credentials.auth;
-    if (request.signal !== undefined) options.signal = request.signal;
-    return new Promise((resolve, reject) => {
-      const outgoing = (url.protocol === 'http:' ? http : https).request(url, options);
-      const timer = setTimeout(
-        () => outgoing.destroy(timeoutError(request, this.#options.requestTimeoutMs)),
-        this.#options.requestTimeoutMs,
-      );
-      outgoing.once('response', (response) => {
-        clearTimeout(timer);
-        resolve(response);
-      });
-      outgoing.once('error', (error) => {
-        clearTimeout(timer);
-        reject(
-          error instanceof TransientError
-            ? error
-            : networkError(`no answer from ${this.server}: ${errorText(error)}`, request, error),
-        );
-      });
-      outgoing.end(request.body);
+    const bodyHeaders =
+      body === undefined
+        ? undefined
+        : {
+            'content-type': request.contentType ?? 'application/json',
+            'content-length': Buffer.byteLength(body),
+          };
+    return this.#transportFor(credentials).send({
+      subject: request,
+      method,
+      path: whole,
+      headers: { ...credentials.headers, ...bodyHeaders },
+      body,
+      signal: request.signal,
     });
   }
 
@@ -144,30 +122,35 @@ export class KubeConnection {
       : undefined;
     const loaded: Credentials = {
       tls: Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)),
-      headers: options.headers as Record<string, string>,
+      headers: {
+        accept: 'application/json',
+        'user-agent': this.#options.userAgent,
+        ...lowerCaseNames(options.headers ?? {}),
+        ...impersonation(this.#options.impersonate),
+      },
       auth: options.auth ?? undefined,
       proxied,
     };
-    // New TLS material needs a new agent; requests under way keep the old one until they end.
-    if (this.#credentials !== undefined && !isDeepStrictEqual(this.#credentials.tls, loaded.tls))
-      this.#agent = undefined;
+    // New TLS material needs new connections; requests under way keep the old ones until they end.
+    if (this.#credentials !== undefined && !isDeepStrictEqual(this.#credentials.tls, loaded.tls)) {
+      this.#transport?.retire();
+      this.#transport = undefined;
+    }
     this.#credentials = loaded;
     this.#loadedAtMs = this.#options.clock.now();
     return loaded;
   }
 
-  #agentFor(credentials: Credentials): http.Agent {
-    if (this.#agent !== undefined) return this.#agent;
-    if (credentials.proxied !== undefined) {
-      this.#agent = credentials.proxied;
-    } else {
-      const settings = { keepAlive: true, maxSockets: this.#options.maxSockets, scheduling: 'lifo' as const };
-      this.#agent =
-        this.#base.protocol === 'http:'
-          ? new http.Agent(settings)
-          : new https.Agent({ ...credentials.tls, ...settings });
+  #transportFor({ tls, auth, proxied }: Credentials): KubeTransport {
+    if (this.#transport === undefined) {
+      const base = this.#base;
+      const options = { base, tls, auth, proxied, headerTimeoutMs: this.#options.requestTimeoutMs };
+      this.#transport =
+        base.protocol === 'http:' || proxied !== undefined
+          ? new Http1Transport(options)
+          : new TlsTransport(options);
     }
-    return this.#agent;
+    return this.#transport;
   }
 }
 
@@ -177,9 +160,12 @@ function sameCredentials(a: Credentials, b: Credentials): boolean {
   return isDeepStrictEqual([a.tls, a.headers, a.auth], [b.tls, b.headers, b.auth]);
 }
 
-function timeoutError(request: RequestSubject, afterMs: number): TransientError {
-  return new TransientError(`no answer within ${afterMs} ms`, {
-    code: 'kube.timeout',
-    subject: `${request.method} ${request.path}`,
-  });
+function lowerCaseNames(headers: object): http.OutgoingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers as http.OutgoingHttpHeaders).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+function impersonation(user: ImpersonatedUser | undefined): http.OutgoingHttpHeaders {
+  return user === undefined ? {} : { 'impersonate-user': user.user, 'impersonate-group': [...user.groups] };
 }

@@ -1,16 +1,13 @@
-import type { IncomingMessage } from 'node:http';
 import { errorText, type TransientError } from '../../core/errors.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
+import type { KubeResponse } from './kube-transport.ts';
 
 /** More than any list Berth asks for in pages; protects against a server that never stops. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-/**
- * The whole body as text. Half a response is an error: Node reports a cut body as `aborted`. `idleTimeoutMs` without a byte is
- * an error too.
- */
+/** The whole body as text. Half a response is an error. `idleTimeoutMs` without a byte is an error too. */
 export function readBody(
-  response: IncomingMessage,
+  { body, isWhole }: KubeResponse,
   request: RequestSubject,
   idleTimeoutMs: number,
 ): Promise<string> {
@@ -24,24 +21,37 @@ export function readBody(
     const fail = (error: TransientError): void =>
       settle(() => {
         reject(error);
-        response.destroy();
+        body.destroy();
       });
     const idle = setTimeout(
       () => fail(networkError(`the answer stopped for ${idleTimeoutMs} ms`, request)),
       idleTimeoutMs,
     );
-    response.on('data', (chunk: Buffer) => {
+    body.on('data', (chunk: Buffer) => {
       idle.refresh();
       sizeBytes += chunk.length;
       if (sizeBytes > MAX_BODY_BYTES)
         fail(networkError(`the answer is over ${MAX_BODY_BYTES} bytes`, request));
       else chunks.push(chunk);
     });
-    response.once('end', () => settle(() => resolve(Buffer.concat(chunks).toString('utf8'))));
-    response.once('error', (error) =>
-      settle(() => reject(networkError(`the answer was cut: ${errorText(error)}`, request, error))),
+    body.once('end', () => {
+      if (!isWhole()) fail(networkError('the answer was cut', request));
+      else settle(() => resolve(textOf(chunks)));
+    });
+    body.once('error', (error) =>
+      fail(networkError(`the answer was cut: ${errorText(error)}`, request, error)),
     );
+    body.once('close', () => {
+      if (!body.readableEnded) fail(networkError('the answer was cut', request));
+    });
+    // It was cut before anybody listened.
+    if (body.destroyed && !body.readableEnded) fail(networkError('the answer was cut', request));
   });
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  const [only] = chunks;
+  return (chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString('utf8');
 }
 
 /** Parses a JSON body. What is not JSON is the network's fault (a proxy's page, half an answer), so it is worth a retry. */

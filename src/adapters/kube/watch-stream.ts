@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { WatchEvent } from '../../core/ports.ts';
 import { asStatus, errorForStatus, networkError, type RequestSubject } from './kube-errors.ts';
+import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody } from './read-body.ts';
 
 /** An object of the API is at most a few MiB; a longer line is not a watch event. */
@@ -10,7 +10,7 @@ const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
 /** The events of a watch response, one JSON document per line. Ends when the server ends it or the signal aborts. */
 export async function* readWatchEvents(
-  response: IncomingMessage,
+  response: KubeResponse,
   request: RequestSubject,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent> {
@@ -20,14 +20,14 @@ export async function* readWatchEvents(
 }
 
 async function* readLines(
-  response: IncomingMessage,
+  response: KubeResponse,
   request: RequestSubject,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let pending = '';
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
       let searchFrom = pending.length;
       pending += decoder.decode(chunk, { stream: true });
       let end = pending.indexOf('\n', searchFrom);
@@ -46,10 +46,11 @@ async function* readLines(
       ? error
       : networkError(`the watch was cut: ${errorText(error)}`, request, error);
   } finally {
-    response.destroy();
+    response.body.destroy();
   }
-  if (pending.trim() !== '' && !signal.aborted)
-    throw networkError('the watch was cut in the middle of an event', request);
+  if (signal.aborted) return;
+  if (pending.trim() !== '') throw networkError('the watch was cut in the middle of an event', request);
+  if (!response.isWhole()) throw networkError('the watch was cut', request);
 }
 
 function parseWatchEvent(line: string, request: RequestSubject): WatchEvent {

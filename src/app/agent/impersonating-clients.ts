@@ -24,7 +24,7 @@ export class ImpersonatingClients {
       client = new HttpKubeApi({
         config: this.#config,
         clock: this.#clock,
-        maxSockets: 2,
+        maxRequests: 2,
         impersonate: { user: name, groups },
       });
     }

@@ -30,11 +30,11 @@ export interface RunningMembers {
 export async function startMembers(options: MembersOptions): Promise<RunningMembers> {
   const { names, clock, log, readyAfterMs = 1_000 } = options;
   const closers: (() => Promise<void> | void)[] = [];
-  const open = (file: string, maxSockets: number): HttpKubeApi => {
+  const open = (file: string, maxRequests: number): HttpKubeApi => {
     const api = new HttpKubeApi({
       config: loadKubeConfig({ file }),
       clock,
-      maxSockets,
+      maxRequests,
       userAgent: 'berth-member',
     });
     closers.push(() => api.close());

@@ -1,16 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConflictError, InputError, TransientError } from '../../../src/core/errors.ts';
 import { MANAGED_CLUSTER, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { WatchEvent } from '../../../src/core/ports.ts';
-import { type Answer, sendJson, startScripted } from './scripted-server.ts';
+import { type Answer, type Protocol, sendJson, startScripted } from './scripted-server.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
+let protocol: Protocol;
+
 async function client(answer: Answer, options = {}) {
-  const started = await startScripted(answer, options);
+  const started = await startScripted(answer, { protocol, ...options });
   stops.push(started.close);
   return started;
 }
@@ -25,222 +27,231 @@ const status = (code: number, reason: string) => ({
   message: `because ${reason}`,
 });
 
-describe('errors by answer', () => {
-  it.each([
-    { code: 400, reason: 'BadRequest', error: InputError, want: 'kube.badrequest' },
-    { code: 401, reason: 'Unauthorized', error: InputError, want: 'kube.unauthorized' },
-    { code: 403, reason: 'Forbidden', error: InputError, want: 'kube.forbidden' },
-    { code: 409, reason: 'Conflict', error: ConflictError, want: 'kube.conflict' },
-    { code: 409, reason: 'AlreadyExists', error: ConflictError, want: 'kube.alreadyexists' },
-    { code: 410, reason: 'Gone', error: InputError, want: 'kube.expired' },
-    { code: 422, reason: 'Invalid', error: InputError, want: 'kube.invalid' },
-    { code: 429, reason: 'TooManyRequests', error: TransientError, want: 'kube.toomanyrequests' },
-    { code: 500, reason: 'InternalError', error: TransientError, want: 'kube.internalerror' },
-    { code: 504, reason: 'Timeout', error: TransientError, want: 'kube.timeout' },
-  ])('$code $reason is $want', async ({ code, reason, error, want }) => {
-    const { api } = await client((_request, response) => sendJson(response, code, status(code, reason)));
-    const thrown: unknown = await api.get(PLACEMENT, KEY).catch((e: unknown) => e);
-    expect(thrown).toBeInstanceOf(error);
-    expect(thrown).toMatchObject({ code: want, message: expect.stringContaining(`because ${reason}`) });
-  });
-
-  it.each([
-    {
-      name: 'a page of a proxy',
-      answer: (r: Parameters<Answer>[1]) => r.writeHead(502).end('<html>'),
-      want: 'kube.http502',
-    },
-    {
-      name: 'no JSON',
-      answer: (r: Parameters<Answer>[1]) => r.writeHead(200).end('<html>'),
-      want: 'kube.network',
-    },
-    { name: 'nothing', answer: () => undefined, want: 'kube.timeout' },
-    { name: 'a closed connection', answer: (r: Parameters<Answer>[1]) => r.destroy(), want: 'kube.network' },
-    { name: 'half an answer', answer: half, want: 'kube.network' },
-    {
-      name: 'an answer that stops',
-      answer: (r: Parameters<Answer>[1]) => r.writeHead(200).write('{"kind":'),
-      want: 'kube.network',
-    },
-  ])('$name is transient', async ({ answer, want }) => {
-    const { api } = await client((_request, response) => answer(response));
-    await expect(api.get(PLACEMENT, KEY)).rejects.toMatchObject({ name: 'TransientError', code: want });
-  });
-
-  it('says when to come back', async () => {
-    const { api } = await client((_request, response) =>
-      sendJson(response, 429, status(429, 'TooManyRequests'), { 'retry-after': '7' }),
-    );
-    await expect(api.list(PLACEMENT)).rejects.toMatchObject({ retryAfterMs: 7000 });
-  });
-});
-
 function half(response: Parameters<Answer>[1]): void {
   response.writeHead(200, { 'content-length': '1000' });
   response.write('{"metadata":{"name":"web"}');
   setTimeout(() => response.destroy(), 20);
 }
 
-describe('lists', () => {
-  it('reads all pages and names the kind of each item', async () => {
-    const { api, seen } = await client((request, response) => {
-      const next = new URL(request.url, 'http://x').searchParams.get('continue');
-      const page =
-        next === null
-          ? { items: [{ metadata: { name: 'a' } }], continue: 'more' }
-          : { items: [{ metadata: { name: 'b' } }] };
-      sendJson(response, 200, {
-        kind: 'PlacementList',
-        metadata: { resourceVersion: '5', continue: page.continue },
-        items: page.items,
-      });
+describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
+  beforeEach(() => {
+    protocol = used;
+  });
+
+  describe('errors by answer', () => {
+    it.each([
+      { code: 400, reason: 'BadRequest', error: InputError, want: 'kube.badrequest' },
+      { code: 401, reason: 'Unauthorized', error: InputError, want: 'kube.unauthorized' },
+      { code: 403, reason: 'Forbidden', error: InputError, want: 'kube.forbidden' },
+      { code: 409, reason: 'Conflict', error: ConflictError, want: 'kube.conflict' },
+      { code: 409, reason: 'AlreadyExists', error: ConflictError, want: 'kube.alreadyexists' },
+      { code: 410, reason: 'Gone', error: InputError, want: 'kube.expired' },
+      { code: 422, reason: 'Invalid', error: InputError, want: 'kube.invalid' },
+      { code: 429, reason: 'TooManyRequests', error: TransientError, want: 'kube.toomanyrequests' },
+      { code: 500, reason: 'InternalError', error: TransientError, want: 'kube.internalerror' },
+      { code: 504, reason: 'Timeout', error: TransientError, want: 'kube.timeout' },
+    ])('$code $reason is $want', async ({ code, reason, error, want }) => {
+      const { api } = await client((_request, response) => sendJson(response, code, status(code, reason)));
+      const thrown: unknown = await api.get(PLACEMENT, KEY).catch((e: unknown) => e);
+      expect(thrown).toBeInstanceOf(error);
+      expect(thrown).toMatchObject({ code: want, message: expect.stringContaining(`because ${reason}`) });
     });
-    const list = await api.list(PLACEMENT, { namespace: 'team-a', labelSelector: 'a=b' });
-    expect(list.resourceVersion).toBe('5');
-    expect(list.items).toEqual([
+
+    it.each([
       {
-        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
-        kind: 'Placement',
-        metadata: { name: 'a' },
+        name: 'a page of a proxy',
+        answer: (r: Parameters<Answer>[1]) => r.writeHead(502).end('<html>'),
+        want: 'kube.http502',
       },
       {
-        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
-        kind: 'Placement',
-        metadata: { name: 'b' },
+        name: 'no JSON',
+        answer: (r: Parameters<Answer>[1]) => r.writeHead(200).end('<html>'),
+        want: 'kube.network',
       },
-    ]);
-    expect(seen.map((request) => request.url)).toEqual([
-      '/prefix/apis/cluster.open-cluster-management.io/v1beta1/namespaces/team-a/placements?labelSelector=a%3Db&limit=500',
-      '/prefix/apis/cluster.open-cluster-management.io/v1beta1/namespaces/team-a/placements?labelSelector=a%3Db&limit=500&continue=more',
-    ]);
+      { name: 'nothing', answer: () => undefined, want: 'kube.timeout' },
+      {
+        name: 'a closed connection',
+        answer: (r: Parameters<Answer>[1]) => r.destroy(),
+        want: 'kube.network',
+      },
+      { name: 'half an answer', answer: half, want: 'kube.network' },
+      {
+        name: 'an answer that stops',
+        answer: (r: Parameters<Answer>[1]) => r.writeHead(200).write('{"kind":'),
+        want: 'kube.network',
+      },
+    ])('$name is transient', async ({ answer, want }) => {
+      const { api } = await client((_request, response) => answer(response));
+      await expect(api.get(PLACEMENT, KEY)).rejects.toMatchObject({ name: 'TransientError', code: want });
+    });
+
+    it('says when to come back', async () => {
+      const { api } = await client((_request, response) =>
+        sendJson(response, 429, status(429, 'TooManyRequests'), { 'retry-after': '7' }),
+      );
+      await expect(api.list(PLACEMENT)).rejects.toMatchObject({ retryAfterMs: 7000 });
+    });
   });
 
-  it.each([
-    ['an object without items', { kind: 'PlacementList', metadata: { resourceVersion: '5' } }],
-    ['an empty object', {}],
-    ['another kind', { kind: 'Status', metadata: { resourceVersion: '5' }, items: [] }],
-    ['no resourceVersion', { kind: 'PlacementList', metadata: {}, items: [] }],
-    ['null', null],
-  ])('%s is an error, never an empty list', async (_name, body) => {
-    const { api } = await client((_request, response) => sendJson(response, 200, body));
-    await expect(api.list(PLACEMENT)).rejects.toThrow(TransientError);
-  });
-
-  it('fails as a whole when a later page fails', async () => {
-    let calls = 0;
-    const { api } = await client((_request, response) => {
-      calls += 1;
-      if (calls === 1)
+  describe('lists', () => {
+    it('reads all pages and names the kind of each item', async () => {
+      const { api, seen } = await client((request, response) => {
+        const next = new URL(request.url, 'http://x').searchParams.get('continue');
+        const page =
+          next === null
+            ? { items: [{ metadata: { name: 'a' } }], continue: 'more' }
+            : { items: [{ metadata: { name: 'b' } }] };
         sendJson(response, 200, {
           kind: 'PlacementList',
-          metadata: { resourceVersion: '5', continue: 'x' },
-          items: [{ metadata: { name: 'a' } }],
+          metadata: { resourceVersion: '5', continue: page.continue },
+          items: page.items,
         });
-      else sendJson(response, 410, status(410, 'Expired'));
+      });
+      const list = await api.list(PLACEMENT, { namespace: 'team-a', labelSelector: 'a=b' });
+      expect(list.resourceVersion).toBe('5');
+      expect(list.items).toEqual([
+        {
+          apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+          kind: 'Placement',
+          metadata: { name: 'a' },
+        },
+        {
+          apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+          kind: 'Placement',
+          metadata: { name: 'b' },
+        },
+      ]);
+      expect(seen.map((request) => request.url)).toEqual([
+        '/prefix/apis/cluster.open-cluster-management.io/v1beta1/namespaces/team-a/placements?labelSelector=a%3Db&limit=500',
+        '/prefix/apis/cluster.open-cluster-management.io/v1beta1/namespaces/team-a/placements?labelSelector=a%3Db&limit=500&continue=more',
+      ]);
     });
-    await expect(api.list(PLACEMENT)).rejects.toMatchObject({ code: 'kube.expired' });
+
+    it.each([
+      ['an object without items', { kind: 'PlacementList', metadata: { resourceVersion: '5' } }],
+      ['an empty object', {}],
+      ['another kind', { kind: 'Status', metadata: { resourceVersion: '5' }, items: [] }],
+      ['no resourceVersion', { kind: 'PlacementList', metadata: {}, items: [] }],
+      ['null', null],
+    ])('%s is an error, never an empty list', async (_name, body) => {
+      const { api } = await client((_request, response) => sendJson(response, 200, body));
+      await expect(api.list(PLACEMENT)).rejects.toThrow(TransientError);
+    });
+
+    it('fails as a whole when a later page fails', async () => {
+      let calls = 0;
+      const { api } = await client((_request, response) => {
+        calls += 1;
+        if (calls === 1)
+          sendJson(response, 200, {
+            kind: 'PlacementList',
+            metadata: { resourceVersion: '5', continue: 'x' },
+            items: [{ metadata: { name: 'a' } }],
+          });
+        else sendJson(response, 410, status(410, 'Expired'));
+      });
+      await expect(api.list(PLACEMENT)).rejects.toMatchObject({ code: 'kube.expired' });
+    });
   });
-});
 
-describe('requests', () => {
-  it('sends credentials, a length with DELETE, and nobody else’s path', async () => {
-    const { api, seen } = await client((_request, response) =>
-      sendJson(response, 200, { kind: 'Status', status: 'Success' }),
-    );
-    await api.delete(
-      PLACEMENT,
-      { namespace: '../..', name: 'x/y' },
-      { uid: 'u', propagationPolicy: 'Foreground' },
-    );
-    expect(seen[0]).toMatchObject({
-      method: 'DELETE',
-      url: '/prefix/apis/cluster.open-cluster-management.io/v1beta1/namespaces/..%2F../placements/x%2Fy',
-      headers: { authorization: 'Bearer secret-token' },
+  describe('requests', () => {
+    it('sends credentials, a length with DELETE, and nobody else’s path', async () => {
+      const { api, seen } = await client((_request, response) =>
+        sendJson(response, 200, { kind: 'Status', status: 'Success' }),
+      );
+      await api.delete(
+        PLACEMENT,
+        { namespace: '../..', name: 'x/y' },
+        { uid: 'u', propagationPolicy: 'Foreground' },
+      );
+      expect(seen[0]).toMatchObject({
+        method: 'DELETE',
+        url: '/prefix/apis/cluster.open-cluster-management.io/v1beta1/namespaces/..%2F../placements/x%2Fy',
+        headers: { authorization: 'Bearer secret-token' },
+      });
+      expect(Number(seen[0]?.headers['content-length'])).toBe(seen[0]?.body.length);
+      expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        preconditions: { uid: 'u' },
+        propagationPolicy: 'Foreground',
+      });
     });
-    expect(Number(seen[0]?.headers['content-length'])).toBe(seen[0]?.body.length);
-    expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
-      kind: 'DeleteOptions',
-      apiVersion: 'v1',
-      preconditions: { uid: 'u' },
-      propagationPolicy: 'Foreground',
+
+    it('keeps connections', async () => {
+      const server = await client((_request, response) => {
+        sendJson(response, 200, { metadata: { name: 'web' } });
+      });
+      for (let i = 0; i < 5; i++) await server.api.get(PLACEMENT, KEY);
+      // The first connection shows which protocol the server speaks.
+      expect(server.connections).toBe(protocol === 'https' ? 2 : 1);
     });
   });
 
-  it('keeps connections', async () => {
-    const ports = new Set<number | undefined>();
-    const { api } = await client((_request, response) => {
-      ports.add(response.socket?.remotePort);
-      sendJson(response, 200, { metadata: { name: 'web' } });
-    });
-    for (let i = 0; i < 5; i++) await api.get(PLACEMENT, KEY);
-    expect(ports.size).toBe(1);
-  });
-});
+  describe('watches', () => {
+    const object = (name: string, resourceVersion: string) => ({ metadata: { name, resourceVersion } });
 
-describe('watches', () => {
-  const object = (name: string, resourceVersion: string) => ({ metadata: { name, resourceVersion } });
-
-  async function collect(answer: Answer): Promise<{ events: WatchEvent[]; error: unknown }> {
-    const { api } = await client(answer);
-    const events: WatchEvent[] = [];
-    const options = { resourceVersion: '1', signal: new AbortController().signal };
-    try {
-      for await (const event of api.watch(MANAGED_CLUSTER, options)) events.push(event);
-    } catch (error) {
-      return { events, error };
+    async function collect(answer: Answer): Promise<{ events: WatchEvent[]; error: unknown }> {
+      const { api } = await client(answer);
+      const events: WatchEvent[] = [];
+      const options = { resourceVersion: '1', signal: new AbortController().signal };
+      try {
+        for await (const event of api.watch(MANAGED_CLUSTER, options)) events.push(event);
+      } catch (error) {
+        return { events, error };
+      }
+      return { events, error: undefined };
     }
-    return { events, error: undefined };
-  }
 
-  it('reads events however they are cut, and bookmarks', async () => {
-    const text = [
-      { type: 'ADDED', object: object('ä-1', '2') },
-      { type: 'BOOKMARK', object: { metadata: { resourceVersion: '9' } } },
-      { type: 'DELETED', object: object('ä-1', '10') },
-    ]
-      .map((event) => `${JSON.stringify(event)}\n`)
-      .join('');
-    const bytes = Buffer.from(text);
-    const { events, error } = await collect((_request, response) => {
-      response.writeHead(200);
-      for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
-      response.end();
+    it('reads events however they are cut, and bookmarks', async () => {
+      const text = [
+        { type: 'ADDED', object: object('ä-1', '2') },
+        { type: 'BOOKMARK', object: { metadata: { resourceVersion: '9' } } },
+        { type: 'DELETED', object: object('ä-1', '10') },
+      ]
+        .map((event) => `${JSON.stringify(event)}\n`)
+        .join('');
+      const bytes = Buffer.from(text);
+      const { events, error } = await collect((_request, response) => {
+        response.writeHead(200);
+        for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
+        response.end();
+      });
+      expect(error).toBeUndefined();
+      expect(events).toEqual([
+        { type: 'added', object: object('ä-1', '2') },
+        { type: 'bookmark', resourceVersion: '9' },
+        { type: 'deleted', object: object('ä-1', '10') },
+      ]);
     });
-    expect(error).toBeUndefined();
-    expect(events).toEqual([
-      { type: 'added', object: object('ä-1', '2') },
-      { type: 'bookmark', resourceVersion: '9' },
-      { type: 'deleted', object: object('ä-1', '10') },
-    ]);
-  });
 
-  it.each([
-    {
-      name: '410 in the stream',
-      lines: [{ type: 'ERROR', object: status(410, 'Expired') }],
-      code: 'kube.expired',
-    },
-    { name: 'an unknown event', lines: [{ type: 'WHAT', object: {} }], code: 'kube.network' },
-    {
-      name: 'an event without a name',
-      lines: [{ type: 'ADDED', object: { metadata: {} } }],
-      code: 'kube.network',
-    },
-  ])('$name ends it with an error', async ({ lines, code }) => {
-    const { error } = await collect((_request, response) => {
-      response.writeHead(200);
-      response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    it.each([
+      {
+        name: '410 in the stream',
+        lines: [{ type: 'ERROR', object: status(410, 'Expired') }],
+        code: 'kube.expired',
+      },
+      { name: 'an unknown event', lines: [{ type: 'WHAT', object: {} }], code: 'kube.network' },
+      {
+        name: 'an event without a name',
+        lines: [{ type: 'ADDED', object: { metadata: {} } }],
+        code: 'kube.network',
+      },
+    ])('$name ends it with an error', async ({ lines, code }) => {
+      const { error } = await collect((_request, response) => {
+        response.writeHead(200);
+        response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      });
+      expect(error).toMatchObject({ code });
     });
-    expect(error).toMatchObject({ code });
-  });
 
-  it('an event that was cut is an error, not an event', async () => {
-    const { events, error } = await collect((_request, response) => {
-      response.writeHead(200);
-      response.end('{"type":"ADDED","object":{"metadata"');
+    it('an event that was cut is an error, not an event', async () => {
+      const { events, error } = await collect((_request, response) => {
+        response.writeHead(200);
+        response.end('{"type":"ADDED","object":{"metadata"');
+      });
+      expect(events).toEqual([]);
+      expect(error).toMatchObject({ code: 'kube.network' });
     });
-    expect(events).toEqual([]);
-    expect(error).toMatchObject({ code: 'kube.network' });
   });
 });

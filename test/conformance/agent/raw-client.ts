@@ -18,7 +18,6 @@ export class RawClient {
       config,
       clock: systemClock,
       requestTimeoutMs: 30_000,
-      maxSockets: 16,
       userAgent: 'recorder',
       impersonate: undefined,
     });
@@ -42,7 +41,7 @@ export class RawClient {
     };
     const response = await this.#connection.open(request);
     const text = await readBody(response, request, 30_000);
-    return { status: response.statusCode ?? 0, body: text === '' ? {} : (JSON.parse(text) as Json) };
+    return { status: response.statusCode, body: text === '' ? {} : (JSON.parse(text) as Json) };
   }
 
   /** Undefined: it does not exist. */

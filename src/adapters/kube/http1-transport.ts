@@ -1,0 +1,72 @@
+import http from 'node:http';
+import https from 'node:https';
+import {
+  headerTimeout,
+  type KubeResponse,
+  type KubeTransport,
+  noAnswer,
+  type WireRequest,
+} from './kube-transport.ts';
+
+export interface Http1Options {
+  /** Ends in `/`. */
+  readonly base: URL;
+  readonly tls: https.AgentOptions;
+  /** `user:password` for basic authentication. */
+  readonly auth: string | undefined;
+  /** Goes through a proxy; not ours to close. */
+  readonly proxied: http.Agent | undefined;
+  /** Until the response's headers are there, connecting included. */
+  readonly headerTimeoutMs: number;
+}
+
+/** HTTP/1.1 over kept-alive connections: one request at a time on each, so as many connections as requests under way. */
+export class Http1Transport implements KubeTransport {
+  readonly #options: Http1Options;
+  readonly #agent: http.Agent;
+
+  constructor(options: Http1Options) {
+    this.#options = options;
+    const settings = { keepAlive: true, scheduling: 'lifo' as const };
+    this.#agent =
+      options.proxied ??
+      (options.base.protocol === 'http:'
+        ? new http.Agent(settings)
+        : new https.Agent({ ...options.tls, ...settings }));
+  }
+
+  send(request: WireRequest): Promise<KubeResponse> {
+    const { base, auth, headerTimeoutMs } = this.#options;
+    const { method, path, headers, signal, subject } = request;
+    const options: https.RequestOptions = { method, headers, path, agent: this.#agent };
+    if (auth !== undefined) options.auth = auth;
+    if (signal !== undefined) options.signal = signal;
+    return new Promise((resolve, reject) => {
+      const outgoing = (base.protocol === 'http:' ? http : https).request(base, options);
+      const timer = setTimeout(
+        () => outgoing.destroy(headerTimeout(subject, headerTimeoutMs)),
+        headerTimeoutMs,
+      );
+      outgoing.once('response', (message) => {
+        clearTimeout(timer);
+        const { statusCode = 0, headers: received } = message;
+        resolve({ statusCode, headers: received, body: message, isWhole: () => message.complete });
+      });
+      outgoing.once('error', (error) => {
+        clearTimeout(timer);
+        reject(noAnswer(base.origin, subject, error));
+      });
+      outgoing.end(request.body);
+    });
+  }
+
+  /** Sockets in use go on; an agent without requests keeps nothing alive. */
+  retire(): void {
+    for (const sockets of Object.values(this.#agent.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy();
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,122 @@
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
+import { Http1Transport, type Http1Options } from './http1-transport.ts';
+import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
+import {
+  headerTimeout,
+  type KubeResponse,
+  type KubeTransport,
+  noAnswer,
+  type WireRequest,
+} from './kube-transport.ts';
+
+/**
+ * HTTP/2 where the server offers it: all requests and watches of a cluster over one connection, one TLS handshake instead of one
+ * for each of them, and less work per request at both ends (docs/performance.md). HTTP/1.1 otherwise.
+ */
+export class TlsTransport implements KubeTransport {
+  readonly #options: Http1Options;
+  readonly #sessions: Http2Sessions;
+  readonly #basic: string | undefined;
+  #http1: Http1Transport | undefined;
+
+  constructor(options: Http1Options) {
+    this.#options = options;
+    const { base, tls, headerTimeoutMs } = options;
+    this.#sessions = new Http2Sessions({ base, tls, connectTimeoutMs: headerTimeoutMs });
+    this.#basic =
+      options.auth === undefined ? undefined : `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  }
+
+  async send(request: WireRequest): Promise<KubeResponse> {
+    if (this.#http1 !== undefined) return this.#http1.send(request);
+    // A server that is about to close refuses streams that it did not begin with; they are safe to send again.
+    for (let attempt = 0; ; attempt++) {
+      const pooled = await this.#take(request);
+      if (pooled === undefined) {
+        this.#http1 ??= new Http1Transport(this.#options);
+        return this.#http1.send(request);
+      }
+      try {
+        return await this.#sendOver(pooled, request);
+      } catch (error) {
+        if (!(error instanceof RefusedStream) || attempt > 0)
+          throw noAnswer(this.#options.base.origin, request.subject, error);
+      }
+    }
+  }
+
+  retire(): void {
+    this.#sessions.retire();
+    this.#http1?.retire();
+  }
+
+  close(): void {
+    this.#sessions.close();
+    this.#http1?.close();
+  }
+
+  async #take(request: WireRequest): Promise<PooledSession | undefined> {
+    try {
+      return await this.#sessions.take();
+    } catch (error) {
+      throw noAnswer(this.#options.base.origin, request.subject, error);
+    }
+  }
+
+  #sendOver(pooled: PooledSession, request: WireRequest): Promise<KubeResponse> {
+    const { base, headerTimeoutMs } = this.#options;
+    const { subject, signal, body } = request;
+    const headers = {
+      ...request.headers,
+      ...(this.#basic === undefined ? {} : { authorization: this.#basic }),
+      [constants.HTTP2_HEADER_METHOD]: request.method,
+      [constants.HTTP2_HEADER_PATH]: request.path,
+      [constants.HTTP2_HEADER_AUTHORITY]: base.host,
+    };
+    return new Promise((resolve, reject) => {
+      let stream: ClientHttp2Stream;
+      try {
+        stream = pooled.session.request(headers, {
+          endStream: body === undefined,
+          ...(signal === undefined ? {} : { signal }),
+        });
+      } catch (error) {
+        // The connection ended since it was taken.
+        this.#sessions.done(pooled);
+        reject(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+      const timer = setTimeout(() => {
+        this.#sessions.probe(pooled, false);
+        stream.destroy(headerTimeout(subject, headerTimeoutMs));
+      }, headerTimeoutMs);
+      stream.once('response', (received: IncomingHttpHeaders) => {
+        clearTimeout(timer);
+        resolve({
+          statusCode: Number(received[':status']),
+          headers: received,
+          body: stream,
+          isWhole: () => stream.rstCode === constants.NGHTTP2_NO_ERROR && !stream.aborted,
+        });
+      });
+      // Stays: an error after the body was read has nobody else to hear it.
+      stream.on('error', (error: Error) => {
+        reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? new RefusedStream() : error);
+      });
+      stream.once('close', () => {
+        clearTimeout(timer);
+        this.#sessions.done(pooled);
+        // A watch is given up when it is silent for too long: maybe the whole connection is dead.
+        if (signal?.aborted === true) this.#sessions.probe(pooled, true);
+        reject(new Error('the connection was closed'));
+      });
+      if (body !== undefined) stream.end(body);
+    });
+  }
+}
+
+class RefusedStream extends Error {
+  constructor() {
+    super('the server refused the stream');
+  }
+}
