@@ -2,23 +2,28 @@ import type { CertificateAuthority, PemPair } from '../auth/certificate-authorit
 import type { ForwardAnswer } from '../http/answer.ts';
 import type { HubRequest, HubResponse } from '../http/transport.ts';
 import type { Cluster } from '../rest/cluster.ts';
-import type { GroupVersions } from '../scheme/scheme.ts';
+import type { ServedGroup, ServedVersion } from '../discovery/discovery-documents.ts';
+import { compareVersionPriority } from '../scheme/version-priority.ts';
 import type { UserInfo } from '../write/write-request.ts';
 import { aggregatedApis, findAggregatedApi } from './api-services.ts';
 import { forwardRequest } from './forward-request.ts';
+import { RemoteDiscovery } from './remote-discovery.ts';
 
 const IDENTITY_MS = 30 * 86_400_000;
-const API_PATH = /^\/apis\/([^/]+)\/([^/]+)(\/|$)/;
+/** The requests of an API, and its OpenAPI document. */
+const API_PATH = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)(\/|$)/;
 
 /** Passes requests for aggregated APIs on to their servers. */
 export class Aggregator {
   readonly #cluster: Pick<Cluster, 'store' | 'scheme' | 'clock'>;
   readonly #authority: CertificateAuthority;
+  readonly #discovery: RemoteDiscovery;
   #identity: { readonly pair: PemPair; readonly renewAtMs: number } | undefined;
 
   constructor(cluster: Pick<Cluster, 'store' | 'scheme' | 'clock'>, authority: CertificateAuthority) {
     this.#cluster = cluster;
     this.#authority = authority;
+    this.#discovery = new RemoteDiscovery(cluster.clock);
   }
 
   /** Undefined when the hub serves the path itself. @throws StatusError 503 */
@@ -37,14 +42,23 @@ export class Aggregator {
     return forwardRequest(exchange, api, { user, identity: await this.#frontProxy(), path: target });
   }
 
-  /** Groups for the list of API groups; their resources are listed by their own servers. */
-  groups(): readonly GroupVersions[] {
-    const groups = new Map<string, string[]>();
-    for (const { group, version } of aggregatedApis(this.#cluster.store))
-      if (!this.#servesItself(group, version)) groups.set(group, [...(groups.get(group) ?? []), version]);
+  /** The groups of other servers. Their documents are asked for where `path` tells of them: at first that takes a moment. */
+  async groups(path: string): Promise<readonly ServedGroup[]> {
+    const groups = new Map<string, ServedVersion[]>();
+    const apis = aggregatedApis(this.#cluster.store).filter(
+      ({ group, version }) => !this.#servesItself(group, version),
+    );
+    const telling = /^\/(apis|openapi\/v3)\/?$/.test(path);
+    const documents = await Promise.all(
+      telling ? apis.map((api) => this.#discovery.documentsOf(api, () => this.#frontProxy())) : [],
+    );
+    for (const [index, { group, version }] of apis.entries()) {
+      const served = { version, resources: [], remote: documents[index] };
+      groups.set(group, [...(groups.get(group) ?? []), served]);
+    }
     return [...groups].map(([group, versions]) => ({
       group,
-      versions: versions.map((version) => ({ version, resources: [] })),
+      versions: versions.sort((a, b) => compareVersionPriority(a.version, b.version)),
     }));
   }
 

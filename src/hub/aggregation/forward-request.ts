@@ -6,6 +6,7 @@ import type { HubRequest, HubResponse } from '../http/transport.ts';
 import { unavailable } from '../status/status-errors.ts';
 import type { UserInfo } from '../write/write-request.ts';
 import type { AggregatedApi } from './api-services.ts';
+import { connectionTo } from './server-connection.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Of one connection, or of the credentials that end here. */
@@ -24,16 +25,10 @@ export async function forwardRequest(
 ): Promise<ForwardAnswer> {
   const { request, response } = exchange;
   const sent = httpsRequest({
-    host: api.host,
-    port: api.port,
-    servername: api.serverName,
+    ...connectionTo(api, caller.identity),
     method: request.method,
     path: caller.path,
     headers: forwardedHeaders(request, caller.user),
-    cert: caller.identity.certPem,
-    key: caller.identity.keyPem,
-    ...(api.caPem !== undefined && { ca: api.caPem }),
-    rejectUnauthorized: !api.insecure,
   });
   response.once('close', () => sent.destroy());
   request.pipe(sent);

@@ -1,6 +1,18 @@
+import type { RemoteDocuments } from '../aggregation/remote-discovery.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
-import type { GroupVersions, VersionResources } from '../scheme/scheme.ts';
+import type { VersionResources } from '../scheme/scheme.ts';
+
+/** A group in discovery: the hub's own, or one that another server serves. */
+export interface ServedGroup {
+  readonly group: string;
+  readonly versions: readonly ServedVersion[];
+}
+
+export interface ServedVersion extends VersionResources {
+  /** What another server says of itself; undefined where nobody asked it. */
+  readonly remote?: RemoteDocuments | undefined;
+}
 
 /** `apps/v1`, or `v1` for the core group. */
 function groupVersion(group: string, version: string): string {
@@ -64,7 +76,7 @@ function legacySubresources(ref: ResourceRef): JsonObject[] {
 }
 
 /** meta/v1 APIGroup. */
-export function apiGroup(group: GroupVersions): JsonObject {
+export function apiGroup(group: ServedGroup): JsonObject {
   const versions = group.versions.map(({ version }) => ({
     groupVersion: groupVersion(group.group, version),
     version,
@@ -78,7 +90,7 @@ export function apiGroup(group: GroupVersions): JsonObject {
   };
 }
 
-export function apiGroupList(groups: readonly GroupVersions[]): JsonObject {
+export function apiGroupList(groups: readonly ServedGroup[]): JsonObject {
   const listed = groups.map((group) => {
     const { kind: _kind, apiVersion: _apiVersion, ...rest } = apiGroup(group);
     return rest;
@@ -95,17 +107,20 @@ export function coreVersions(serverAddress: string): JsonObject {
 }
 
 /** Aggregated discovery: everything below `/api` or `/apis` in one document. */
-export function aggregatedDiscovery(groups: readonly GroupVersions[], version: 'v2' | 'v2beta1'): JsonObject {
+export function aggregatedDiscovery(
+  groups: readonly ServedGroup[],
+  apiVersion: 'v2' | 'v2beta1',
+): JsonObject {
   return {
     kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.k8s.io/${version}`,
+    apiVersion: `apidiscovery.k8s.io/${apiVersion}`,
     metadata: {},
     items: groups.map((group) => ({
       metadata: group.group === '' ? {} : { name: group.group },
-      versions: group.versions.map((resources) => ({
-        version: resources.version,
-        resources: resources.resources.map((ref) => aggregatedResource(ref)),
-        freshness: 'Current',
+      versions: group.versions.map(({ version, resources, remote }) => ({
+        version,
+        resources: remote === undefined ? resources.map(aggregatedResource) : [...remote.resources],
+        freshness: remote?.current === false ? 'Stale' : 'Current',
       })),
     })),
   };

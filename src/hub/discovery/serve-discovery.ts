@@ -5,6 +5,8 @@ import { parseAccept } from '../http/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { openApiDocument, openApiIndex } from '../openapi/openapi.ts';
 import type { GroupVersions, Scheme } from '../scheme/scheme.ts';
+import { compareVersionPriority } from '../scheme/version-priority.ts';
+import type { ServedGroup } from './discovery-documents.ts';
 import {
   aggregatedDiscovery,
   apiGroup,
@@ -20,8 +22,8 @@ export interface DiscoveryRequest {
   readonly ifNoneMatch: string | undefined;
   /** `host:port` for clients that ask for the server's address. */
   readonly serverAddress: string;
-  /** Groups that other servers serve; their resources are asked of them. */
-  readonly aggregated: readonly GroupVersions[];
+  /** Groups that other servers serve. */
+  readonly aggregated: readonly ServedGroup[];
   /** The prefix of a member cluster, '' on the hub. */
   readonly pathPrefix: string;
 }
@@ -31,6 +33,8 @@ interface Document {
   readonly etag: string;
   readonly contentType: string;
 }
+
+const DOCUMENTS_LIMIT = 500;
 
 /** What the server serves, in every form that clients ask for. Documents change only with the scheme and are kept until then. */
 export class Discovery {
@@ -46,9 +50,8 @@ export class Discovery {
   serve(request: DiscoveryRequest): Answer | undefined {
     const path = request.path.replace(/\/$/, '');
     if (path.startsWith('/openapi/v3')) return this.#openApi(path, request);
-    // With other servers beside it the hub cannot tell all resources at once: clients then ask group by group.
     const others = request.aggregated;
-    const aggregated = others.length > 0 ? undefined : aggregatedVersion(path, request.accept);
+    const aggregated = aggregatedVersion(path, request.accept);
     const key = `${path} ${aggregated ?? ''} ${others.length > 0 ? JSON.stringify(others) : ''}`;
     const document = this.#document(key, () => {
       const body = this.#body(path, aggregated, request);
@@ -66,7 +69,7 @@ export class Discovery {
     aggregated: 'v2' | 'v2beta1' | undefined,
     request: DiscoveryRequest,
   ): JsonObject | undefined {
-    const groups = [...this.#scheme.groups(), ...request.aggregated];
+    const groups = withOthers(this.#scheme.groups(), request.aggregated);
     const named = groups.filter(({ group }) => group !== '');
     const core = groups.filter(({ group }) => group === '');
     if (path === '/api')
@@ -87,8 +90,9 @@ export class Discovery {
 
   #openApi(path: string, request: DiscoveryRequest): Answer | undefined {
     if (path === '/openapi/v3') {
-      const document = this.#document(`${path} ${request.pathPrefix}`, () => ({
-        text: JSON.stringify(prefixed(openApiIndex(this.#scheme).body, request.pathPrefix)),
+      const others = remotePaths(request.aggregated);
+      const document = this.#document(`${path} ${request.pathPrefix} ${JSON.stringify(others)}`, () => ({
+        text: JSON.stringify(prefixed(openApiIndex(this.#scheme, others).body, request.pathPrefix)),
         contentType: 'application/json',
       }));
       return document === undefined ? undefined : conditional(document, request.ifNoneMatch);
@@ -100,7 +104,8 @@ export class Discovery {
   }
 
   #document(key: string, make: () => Omit<Document, 'etag'> | undefined): Document | undefined {
-    if (this.#revision !== this.#scheme.revision) {
+    // Other servers may say something else every time.
+    if (this.#revision !== this.#scheme.revision || this.#documents.size > DOCUMENTS_LIMIT) {
       this.#documents.clear();
       this.#revision = this.#scheme.revision;
     }
@@ -114,6 +119,28 @@ export class Discovery {
     this.#documents.set(key, document);
     return document;
   }
+}
+
+/** One list: a group may have versions here and elsewhere. */
+function withOthers(own: readonly GroupVersions[], others: readonly ServedGroup[]): readonly ServedGroup[] {
+  const merged = own.map(({ group, versions }): ServedGroup => {
+    const more = others.find((other) => other.group === group)?.versions ?? [];
+    const all = [...versions, ...more].sort((a, b) => compareVersionPriority(a.version, b.version));
+    return more.length === 0 ? { group, versions } : { group, versions: all };
+  });
+  const names = new Set(own.map(({ group }) => group));
+  return [...merged, ...others.filter(({ group }) => !names.has(group))];
+}
+
+/** Where the OpenAPI documents of other servers are: the hub passes requests for them on. */
+function remotePaths(others: readonly ServedGroup[]): Readonly<Record<string, string>> {
+  const paths = others.flatMap(({ group, versions }) =>
+    versions.map(({ version, remote }): [string, string] => [
+      `apis/${group}/${version}`,
+      remote?.openApiUrl ?? '',
+    ]),
+  );
+  return Object.fromEntries(paths.filter(([, url]) => url !== ''));
 }
 
 function aggregatedVersion(path: string, accept: string | undefined): 'v2' | 'v2beta1' | undefined {

@@ -192,7 +192,7 @@ export class RequestHandler {
       accept: headerOf(request, 'accept'),
       ifNoneMatch: headerOf(request, 'if-none-match'),
       serverAddress: this.#options.serverAddress(),
-      aggregated: cluster.aggregator.groups(),
+      aggregated: await cluster.aggregator.groups(path),
       pathPrefix,
     });
     if (found !== undefined) return found;

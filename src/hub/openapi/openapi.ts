@@ -22,8 +22,14 @@ interface Cache {
 
 const caches = new WeakMap<Scheme, Cache>();
 
-/** `GET /openapi/v3`: every document with its hash in the address, so that clients can keep it for good. */
-export function openApiIndex(scheme: Scheme): { readonly body: JsonObject } {
+/**
+ * `GET /openapi/v3`: every document with its hash in the address, so that clients can keep it for good.
+ * @param others addresses of the documents of other servers, by path
+ */
+export function openApiIndex(
+  scheme: Scheme,
+  others: Readonly<Record<string, string>> = {},
+): { readonly body: JsonObject } {
   const paths: JsonObject = {};
   for (const { group, versions } of scheme.groups()) {
     for (const { version } of versions) {
@@ -32,6 +38,7 @@ export function openApiIndex(scheme: Scheme): { readonly body: JsonObject } {
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
     }
   }
+  for (const [path, serverRelativeURL] of Object.entries(others)) paths[path] = { serverRelativeURL };
   return { body: { paths } };
 }
 

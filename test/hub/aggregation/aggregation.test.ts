@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CertificateAuthority, createAuthority } from '../../../src/hub/auth/certificate-authority.ts';
+import type { LooseJson } from '../loose-json.ts';
 import type { TestHub } from '../hub-harness.ts';
 import { startTestHub } from '../hub-harness.ts';
 
@@ -32,7 +33,23 @@ beforeAll(async () => {
       response.setHeader('content-type', 'application/json');
       if (request.url === '/apis/ext.example.com/v1') {
         const resources = [
-          { name: 'echoes', singularName: 'echo', namespaced: true, kind: 'Echo', verbs: ['get'] },
+          {
+            name: 'echoes',
+            singularName: 'echo',
+            namespaced: true,
+            kind: 'Echo',
+            verbs: ['get'],
+            shortNames: ['ec'],
+          },
+          {
+            name: 'echoes/shout',
+            singularName: '',
+            namespaced: true,
+            group: 'other.example.com',
+            version: 'v2',
+            kind: 'Shout',
+            verbs: ['create'],
+          },
         ];
         response.end(
           JSON.stringify({
@@ -42,6 +59,11 @@ beforeAll(async () => {
             resources,
           }),
         );
+        return;
+      }
+      if (request.url === '/openapi/v3') {
+        const serverRelativeURL = '/openapi/v3/apis/ext.example.com/v1?hash=F00';
+        response.end(JSON.stringify({ paths: { 'apis/ext.example.com/v1': { serverRelativeURL } } }));
         return;
       }
       const proxy = socket.authorized ? [socket.getPeerCertificate().subject.CN].flat()[0] : 'nobody';
@@ -121,8 +143,7 @@ describe('an aggregated API', () => {
   });
 
   it('is discovered group by group', async () => {
-    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
-    const groups = await hub.call('GET', '/apis', { accept });
+    const groups = await hub.call('GET', '/apis', { accept: 'application/json' });
     expect(groups.headers['content-type']).toBe('application/json');
     expect(groups.body.groups.map((group: { name: string }) => group.name)).toEqual(
       expect.arrayContaining(['apps', 'ext.example.com']),
@@ -132,6 +153,55 @@ describe('an aggregated API', () => {
       preferredVersion: { version: 'v1' },
     });
     expect((await hub.call('GET', '/apis/ext.example.com/v1')).body.resources[0].name).toBe('echoes');
+  });
+
+  it.each(['v2', 'v2beta1'])('is discovered in one document with everything else: %s', async (version) => {
+    const accept = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
+    const { headers, body } = await hub.call('GET', '/apis', { accept });
+    expect(headers['content-type']).toBe(accept);
+    const groups = new Map(
+      (body.items as LooseJson[]).map((item): [string, LooseJson] => [item.metadata.name, item]),
+    );
+    expect(groups.get('apps').versions[0].resources.length).toBeGreaterThan(3);
+    expect(groups.get('ext.example.com').versions).toEqual([
+      {
+        version: 'v1',
+        freshness: 'Current',
+        resources: [
+          {
+            resource: 'echoes',
+            responseKind: { group: 'ext.example.com', version: 'v1', kind: 'Echo' },
+            scope: 'Namespaced',
+            singularResource: 'echo',
+            verbs: ['get'],
+            shortNames: ['ec'],
+            subresources: [
+              {
+                subresource: 'shout',
+                responseKind: { group: 'other.example.com', version: 'v2', kind: 'Shout' },
+                verbs: ['create'],
+              },
+            ],
+          },
+        ],
+      },
+    ]);
+    const again = await hub.call('GET', '/apis', {
+      accept,
+      headers: { 'if-none-match': headers.etag ?? '' },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  it('has its OpenAPI document among the others', async () => {
+    const { paths } = (await hub.call('GET', '/openapi/v3')).body;
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['api/v1', 'apis/ext.example.com/v1']));
+    const { serverRelativeURL } = paths['apis/ext.example.com/v1'];
+    expect(serverRelativeURL).toBe('/openapi/v3/apis/ext.example.com/v1?hash=F00');
+    expect((await hub.call('GET', serverRelativeURL)).body).toMatchObject({
+      url: serverRelativeURL,
+      proxy: 'front-proxy',
+    });
   });
 
   it('takes nothing away from the hub', async () => {
@@ -149,5 +219,13 @@ describe('an aggregated API', () => {
     expect(untrusted).toMatchObject({ status: 503, body: { kind: 'Status', reason: 'ServiceUnavailable' } });
     await hub.call('PATCH', path, { type, body: { spec: { service: { port: 1 } } } });
     expect((await hub.call('GET', '/apis/ext.example.com/v1/namespaces/x/echoes')).status).toBe(503);
+    // What a server said that is gone now is not known of this address; everything else is told as always.
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const { items } = (await hub.call('GET', '/apis', { accept })).body;
+    expect(items).toContainEqual({
+      metadata: { name: 'ext.example.com' },
+      versions: [{ version: 'v1', freshness: 'Stale', resources: [] }],
+    });
+    expect(items.length).toBeGreaterThan(10);
   });
 });

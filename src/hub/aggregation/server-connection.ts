@@ -1,0 +1,55 @@
+import type { RequestOptions } from 'node:https';
+import { request as httpsRequest } from 'node:https';
+import type { PemPair } from '../auth/certificate-authority.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { isObject } from '../json/json-value.ts';
+import type { AggregatedApi } from './api-services.ts';
+
+/** The first client that wants to know waits as long. */
+const ASK_TIMEOUT_MS = 2_000;
+const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Who asks servers for their documents, as an API server's aggregator names itself. */
+const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
+
+/** Where the server of an aggregated API is, how it is known, and how the hub is known to it. */
+export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
+  return {
+    host: api.host,
+    port: api.port,
+    servername: api.serverName,
+    cert: identity.certPem,
+    key: identity.keyPem,
+    ...(api.caPem !== undefined && { ca: api.caPem }),
+    rejectUnauthorized: !api.insecure,
+  };
+}
+
+/** A document of the server, as JSON. @throws Error when there is none, or not in time */
+export function askServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
+  return new Promise((resolve, reject) => {
+    const headers = { ...AGGREGATOR, accept: 'application/json' };
+    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (answer) => {
+      const chunks: Buffer[] = [];
+      let sizeBytes = 0;
+      answer.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes > ANSWER_LIMIT_BYTES) sent.destroy(new Error('the answer is too large'));
+        else chunks.push(chunk);
+      });
+      answer.on('error', reject);
+      answer.on('end', () => {
+        try {
+          if (answer.statusCode !== 200) throw new Error(`answered ${String(answer.statusCode)}`);
+          const document = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonValue;
+          if (!isObject(document)) throw new Error('the answer is no object');
+          resolve(document);
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
