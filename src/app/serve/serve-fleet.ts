@@ -16,6 +16,7 @@ import { DecisionRecorder } from './decision-recorder.ts';
 import { EventStream } from './event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
 import { GitLoop } from './git-loop.ts';
+import { HubRecords } from './hub-records.ts';
 import { HubInventory } from './hub-inventory.ts';
 import { HubSync } from './hub-sync.ts';
 import { PublishPipeline } from './publish-pipeline.ts';
@@ -96,6 +97,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
       await Promise.all([
         ...loops.map(({ source }) => source.close()),
         state.history.flush(),
+        state.hubRecords?.close(),
         state.memory.close(),
       ]);
       events.close();
@@ -106,10 +108,14 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
 interface ControllerState {
   readonly memory: JsonFileMap<PublishState>;
   readonly history: HistoryStore;
+  /** Absent on an embedded hub: there the data directory is as safe as the hub. */
+  readonly hubRecords: HubRecords | undefined;
 }
 
-function openState({ dataDir, clock, log, maxRecords }: ServeFleetOptions): ControllerState {
+function openState(options: ServeFleetOptions): ControllerState {
+  const { api, dataDir, clock, log, maxRecords, embedded } = options;
   return {
+    hubRecords: embedded === true ? undefined : new HubRecords({ api, clock, log, digest: sha256 }),
     memory: new JsonFileMap<PublishState>(join(dataDir, 'publish-state.json'), clock, log),
     history: new HistoryStore({ dir: join(dataDir, 'history'), maxRecords: maxRecords ?? 1_000, log }),
   };
@@ -134,7 +140,10 @@ async function openDecider(parts: {
     commit,
     inventoryRevision: () =>
       inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
-    append: (record, world) => state.history.append(record, world),
+    append: (record, world) => {
+      state.history.append(record, world);
+      state.hubRecords?.append(record);
+    },
   });
   return new PublishPipeline({
     api,

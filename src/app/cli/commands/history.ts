@@ -1,12 +1,11 @@
-import { join } from 'node:path';
-import type { DecisionRecord } from '../../../core/publish/decision-record.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { addHubFlags } from '../hub-flags.ts';
+import { type AnyRecord, type HistoryFlags as RecordFlags, readRecords } from '../decision-history.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { renderTextTable } from '../text-table.ts';
 
-interface HistoryFlags {
-  readonly data: string;
+interface HistoryFlags extends RecordFlags {
   readonly output: OutputFormat;
   readonly limit: string;
 }
@@ -17,18 +16,21 @@ Exit codes: 0 listed, 1 error.
 Examples:
   berth history                                  # every placement, newest last
   berth history team-a/web --data /var/lib/berth
+  berth history team-a/web --kubeconfig hub.kubeconfig
   berth replay 1c0ffee5c0ffee55                  # compute one of them again
 `;
 
 export const historyCommand: CliCommand = {
   register(program, run) {
-    program
+    const command = program
       .command('history')
       .argument('[placement]', 'NAMESPACE/NAME')
       .description('list published decisions: when, from which commit, what came and went')
       .option('--data <dir>', 'data directory of berth serve', '.berth')
+      .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
       .option('--limit <n>', 'newest records to show', '50')
-      .addOption(outputOption())
+      .addOption(outputOption());
+    addHubFlags(command)
       .addHelpText('after', HELP)
       .action(
         run((io, placement: string | undefined, flags: HistoryFlags) => runHistory(io, placement, flags)),
@@ -37,8 +39,8 @@ export const historyCommand: CliCommand = {
 };
 
 async function runHistory(io: CliIo, placement: string | undefined, flags: HistoryFlags): Promise<ExitCode> {
-  const { HistoryReader } = await import('../../../adapters/store/history-reader.ts');
-  const all = await new HistoryReader(join(flags.data, 'history')).list();
+  const slash = placement?.indexOf('/') ?? -1;
+  const all = await readRecords(io, flags, slash > 0 ? placement?.slice(0, slash) : undefined);
   const records = all
     .filter((record) => placement === undefined || record.placement === placement)
     .slice(-Math.max(1, Number(flags.limit) || 50));
@@ -53,14 +55,14 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
   return 0;
 }
 
-function row(record: DecisionRecord): readonly string[] {
+function row(record: AnyRecord): readonly string[] {
   return [
     record.hash,
     record.publishedAt,
     record.placement,
     String(record.clusters),
-    String(record.added.length),
-    String(record.removed.length),
+    String('count' in record.added ? record.added.count : record.added.length),
+    String('count' in record.removed ? record.removed.count : record.removed.length),
     record.commit?.id.slice(0, 8) ?? '-',
     record.released?.by ?? '',
   ];

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { CONFIG_MAPS, HubRecords } from '../../../src/app/serve/hub-records.ts';
+import type { CompactRecord } from '../../../src/core/publish/compact-record.ts';
+import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { UnreliableKubeApi } from '../../fakes/unreliable-kube-api.ts';
+import { baseFiles, placement, yaml } from './fleet-fixture.ts';
+import { ServedFleet } from './served-fleet.ts';
+
+describe('records on a hub that is not embedded', () => {
+  let fleet: ServedFleet;
+  const dirs: string[] = [];
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+  });
+  afterEach(async () => {
+    await fleet.close();
+    for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+  });
+
+  const web = (numberOfClusters: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters })) });
+  const onHub = () => ['--kubeconfig', fleet.hub.kubeconfig];
+  async function listed(): Promise<readonly CompactRecord[]> {
+    const { code, stdout, stderr } = await fleet.berth('history', 'team-a/web', ...onHub(), '-o', 'json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout) as CompactRecord[];
+  }
+
+  it('outlive the leader and its disk; history and replay read them through a kubeconfig', async () => {
+    fleet.git.commit({ ...baseFiles, ...web(2) }, 'First');
+    await fleet.serve({ embedded: false });
+    await fleet.published('web');
+    await fleet.stop();
+    const [first] = await listed();
+    expect(first).toMatchObject({ commit: { subject: 'First' }, added: { count: 2, names: ['c1', 'c2'] } });
+
+    // The next leader, on another machine.
+    const dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+    dirs.push(dataDir);
+    fleet.git.commit(web(3), 'Second');
+    await fleet.serve({ embedded: false, dataDir });
+    await fleet.published('web');
+    await fleet.stop();
+    const both = await listed();
+    expect(both.map(({ commit }) => commit?.subject)).toEqual(['First', 'Second']);
+    expect(both[0]).toEqual(first);
+    const table = await fleet.berth('history', ...onHub());
+    expect(table.stdout).toMatch(/team-a\/web +2 +2 +0 +[0-9a-f]{8}\n.*team-a\/web +3 +1 +0 +[0-9a-f]{8}\n/);
+
+    const replay = (record: CompactRecord | undefined, dir: string) =>
+      fleet.berth('replay', record?.hash ?? '', ...onHub(), '--data', dir);
+    expect(await replay(both[1], dataDir)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('byte for byte') as string,
+    });
+    expect(await replay(both[0], dataDir)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('are not kept any more') as string,
+    });
+    expect(await replay(both[0], fleet.dataDir)).toMatchObject({ code: 0 });
+  });
+
+  it('are not written to an embedded hub, where the disk keeps them', async () => {
+    fleet.git.commit({ ...baseFiles, ...web(2) });
+    await fleet.serve();
+    await fleet.published('web');
+    await fleet.stop();
+    expect(await listed()).toEqual([]);
+    expect((await fleet.berth('history', '--data', fleet.dataDir)).stdout).toContain('team-a/web');
+  });
+
+  it('survive lost answers, a writer beside them and a namespace that is gone', async () => {
+    const { api } = fleet.hub;
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+    await api.create(
+      { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
+      namespace,
+    );
+    const rates = { fail: 0, lostAnswer: 1, late: 0, watch: 0 };
+    const lossy = new UnreliableKubeApi(api, systemClock, Math.random, rates);
+    const recordsOver = (hub: typeof api | UnreliableKubeApi) =>
+      new HubRecords({ api: hub, clock: systemClock, log: new SilentLogger(), digest: (text) => text });
+    const record = (hash: string, ns = 'team-a'): DecisionRecord => ({
+      hash,
+      placement: `${ns}/web`,
+      publishedAt: new Date().toISOString(),
+      engineVersion: 'test',
+      commit: null,
+      inventoryRevision: 0,
+      inputs: '',
+      decided: '',
+      clusters: 0,
+      published: null,
+      added: [],
+      removed: [],
+      released: null,
+    });
+    const [unlucky, other] = [recordsOver(lossy), recordsOver(api)];
+    unlucky.append(record('1111'));
+    unlucky.append(record('2222', 'gone'));
+    await unlucky.close();
+    other.append(record('3333'));
+    await other.close();
+    rates.lostAnswer = 0;
+    await unlucky.close();
+    expect((await listed()).map(({ hash }) => hash)).toEqual(['1111', '3333']);
+    const map = await api.get(CONFIG_MAPS, { namespace: 'team-a', name: 'berth-records' });
+    expect(Object.keys(map?.['data'] ?? {})).toHaveLength(2);
+  });
+});
