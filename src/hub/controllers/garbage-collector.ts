@@ -6,7 +6,7 @@ import { metadataOf } from '../rest/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
-import type { StorageKey } from '../store/stored-object.ts';
+import type { StorageKey, StoredObject } from '../store/stored-object.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { HubController } from './hub-controller.ts';
 
@@ -35,7 +35,7 @@ export class GarbageCollector implements HubController {
       for (const event of events) this.#onEvent(storage, event);
     });
     for (const storage of store.storages())
-      for (const entry of store.list(storage)) this.#consider(storage, entry.object);
+      for (const entry of store.list(storage)) this.#consider(storage, entry);
   }
 
   async stop(): Promise<void> {
@@ -44,29 +44,23 @@ export class GarbageCollector implements HubController {
   }
 
   #onEvent(storage: string, event: StoreEvent): void {
-    const metadata = metadataOf(event.entry.object);
     if (event.type !== 'deleted') {
-      this.#consider(storage, event.entry.object);
+      this.#consider(storage, event.entry);
       return;
     }
-    for (const dependent of this.#cluster.store.owners.dependentsOf(textAt(metadata, 'uid')))
+    for (const dependent of this.#cluster.store.owners.dependentsOf(event.entry.facts.uid))
       this.#queue.add(encodeKey(dependent));
     // An owner that waits for its dependents may have lost the last one.
-    for (const owner of ownersOf(event.entry.object)) {
-      const key = this.#cluster.store.owners.find(textAt(owner, 'uid'));
+    for (const uid of event.entry.facts.owners) {
+      const key = this.#cluster.store.owners.find(uid);
       if (key !== undefined) this.#queue.add(encodeKey(key));
     }
   }
 
-  #consider(storage: string, object: JsonObject): void {
-    const metadata = metadataOf(object);
-    const finalizers = listAt(metadata, 'finalizers');
-    const deleting = getOwn(metadata, 'deletionTimestamp') !== undefined;
-    const held = deleting && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN));
-    if (!held && ownersOf(object).length === 0) return;
-    this.#queue.add(
-      encodeKey({ storage, namespace: textAt(metadata, 'namespace'), name: textAt(metadata, 'name') }),
-    );
+  #consider(storage: string, entry: StoredObject): void {
+    const { deleting, owners } = entry.facts;
+    if (owners.length === 0 && !(deleting && isHeld(entry.object))) return;
+    this.#queue.add(encodeKey({ storage, namespace: entry.namespace, name: entry.name }));
   }
 
   async #collect(encoded: string): Promise<void> {
@@ -148,6 +142,12 @@ export class GarbageCollector implements HubController {
 
 function ownersOf(object: JsonObject): JsonObject[] {
   return listAt(metadataOf(object), 'ownerReferences').filter(isObject);
+}
+
+/** Waits for this controller before it can go. */
+function isHeld(object: JsonObject): boolean {
+  const finalizers = listAt(metadataOf(object), 'finalizers');
+  return finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN);
 }
 
 function hasFinalizer(object: JsonObject): boolean {

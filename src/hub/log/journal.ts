@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { findDataFiles, segmentPath, snapshotPath, syncDirectory } from './data-files.ts';
 import type { CommitFile } from './group-commit.ts';
 import { durableFile, GroupCommit } from './group-commit.ts';
+import type { ObjectFacts } from './log-record.ts';
 import { encodePut, encodeRecord } from './log-record.ts';
 import type { RecoveredState } from './recovery.ts';
 import { recoverState } from './recovery.ts';
@@ -13,6 +14,12 @@ interface JournalKey {
   readonly storage: string;
   readonly namespace: string;
   readonly name: string;
+}
+
+interface WrittenPut {
+  readonly timeMs: number;
+  readonly json: string;
+  readonly facts?: ObjectFacts;
 }
 
 interface JournalOptions {
@@ -69,10 +76,10 @@ export class Journal {
     return this.#commit.sizeBytes;
   }
 
-  put(key: JournalKey, rv: number, written: { readonly timeMs: number; readonly json: string }): void {
+  put(key: JournalKey, rv: number, written: WrittenPut): void {
     const { storage, namespace, name } = key;
-    const { timeMs, json } = written;
-    this.#commit.append(rv, encodePut({ type: 'put', rv, timeMs, storage, namespace, name }, json));
+    const { timeMs, json, facts } = written;
+    this.#commit.append(rv, encodePut({ type: 'put', rv, timeMs, storage, namespace, name, facts }, json));
   }
 
   delete(key: JournalKey, rv: number, timeMs: number): void {

@@ -1,5 +1,14 @@
 import { crc32 } from 'node:zlib';
 
+/** What is asked of every object when a hub starts; it stands in the record so that the objects need not be parsed for it. */
+export interface ObjectFacts {
+  readonly uid: string;
+  /** Uids of the owners. */
+  readonly owners: readonly string[];
+  /** Marked for deletion. */
+  readonly deleting: boolean;
+}
+
 /**
  * One write, as it stands in the log and in snapshots: a line `CRC LENGTH JSON\n`, CRC-32 in eight hexadecimal digits
  * and LENGTH in bytes, both of the JSON. The JSON never holds a raw line feed, so a line is a record and a damaged
@@ -14,7 +23,12 @@ export type LogRecord =
       readonly storage: string;
       readonly namespace: string;
       readonly name: string;
+      /** Absent in logs of earlier releases. */
+      readonly facts?: ObjectFacts | undefined;
+      /** In a record that was read: parsed anew whenever it is asked for. */
       readonly object: unknown;
+      /** In a record that was read: the exact text of the object. */
+      readonly json?: string | undefined;
     }
   | {
       readonly type: 'delete';
@@ -31,8 +45,10 @@ export type LogRecord =
   /** First line of a segment: the version that everything before it had reached. */
   | { readonly type: 'segment'; readonly rv: number; readonly format: 1 };
 
+export type PutRecord = Extract<LogRecord, { type: 'put' }>;
+
 /** The record of a put whose object has been turned into JSON already (saves a second stringify of each object). */
-export function encodePut(record: Omit<Extract<LogRecord, { type: 'put' }>, 'object'>, json: string): string {
+export function encodePut(record: Omit<PutRecord, 'object' | 'json'>, json: string): string {
   const head = JSON.stringify(record);
   return encodeLine(`${head.slice(0, -1)},"object":${json}}`);
 }
@@ -58,8 +74,48 @@ export function decodeRecord(line: Buffer): LogRecord | undefined {
   if (json.length !== Number(header[2]) || crc32(json) !== Number.parseInt(header[1] ?? '', 16))
     return undefined;
   try {
-    return JSON.parse(json.toString('utf8')) as LogRecord;
+    return readPut(json) ?? (JSON.parse(json.toString('utf8')) as LogRecord);
   } catch {
     return undefined;
+  }
+}
+
+const OBJECT_MARK = Buffer.from(',"object":');
+const CLOSING_BRACE = 0x7d;
+
+/**
+ * A put without its object parsed: most of a log is objects, and most of them nobody asks for before they change. `encodePut`
+ * writes the object last, and the mark cannot stand inside a string, where its first quote would end the string.
+ */
+function readPut(json: Buffer): PutRecord | undefined {
+  const mark = json.indexOf(OBJECT_MARK);
+  if (mark < 0 || json[json.length - 1] !== CLOSING_BRACE) return undefined;
+  const head = JSON.parse(`${json.toString('utf8', 0, mark)}}`) as Omit<PutRecord, 'object'>;
+  if (head.type !== 'put') return undefined;
+  return new TextPut(head, json.toString('utf8', mark + OBJECT_MARK.length, json.length - 1));
+}
+
+class TextPut implements PutRecord {
+  readonly type = 'put';
+  readonly rv: number;
+  readonly timeMs: number;
+  readonly storage: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly facts: ObjectFacts | undefined;
+  readonly json: string;
+
+  constructor(head: Omit<PutRecord, 'object'>, json: string) {
+    this.rv = head.rv;
+    this.timeMs = head.timeMs;
+    this.storage = head.storage;
+    this.namespace = head.namespace;
+    this.name = head.name;
+    this.facts = head.facts;
+    this.json = json;
+  }
+
+  get object(): unknown {
+    return JSON.parse(this.json) as unknown;
   }
 }

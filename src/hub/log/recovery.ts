@@ -2,7 +2,7 @@ import { truncate } from 'node:fs/promises';
 import { InputError } from '../../core/errors.ts';
 import type { DataFile } from './data-files.ts';
 import { findDataFiles } from './data-files.ts';
-import type { LogRecord } from './log-record.ts';
+import type { LogRecord, ObjectFacts } from './log-record.ts';
 import type { RecordsEnd } from './read-records.ts';
 import { readRecords } from './read-records.ts';
 import { readSnapshot } from './snapshot-file.ts';
@@ -12,7 +12,11 @@ export interface RecoveredObject {
   readonly namespace: string;
   readonly name: string;
   readonly rv: number;
+  readonly facts?: ObjectFacts | undefined;
+  /** Parsed anew whenever it is asked for. */
   readonly object: unknown;
+  /** The exact text of the object. */
+  readonly json?: string | undefined;
 }
 
 export interface RecoveredState {

@@ -2,7 +2,7 @@ import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { syncDirectory } from './data-files.ts';
-import type { LogRecord } from './log-record.ts';
+import type { LogRecord, ObjectFacts } from './log-record.ts';
 import { encodePut, encodeRecord } from './log-record.ts';
 import { readRecords } from './read-records.ts';
 
@@ -12,6 +12,7 @@ export interface SnapshotObject {
   readonly namespace: string;
   readonly name: string;
   readonly rv: number;
+  readonly facts?: ObjectFacts | undefined;
   json(): string;
 }
 
@@ -45,8 +46,8 @@ export async function writeSnapshot(
 }
 
 function encodeEntry(entry: SnapshotObject, timeMs: number): string {
-  const { storage, namespace, name, rv } = entry;
-  return encodePut({ type: 'put', rv, timeMs, storage, namespace, name }, entry.json());
+  const { storage, namespace, name, rv, facts } = entry;
+  return encodePut({ type: 'put', rv, timeMs, storage, namespace, name, facts }, entry.json());
 }
 
 export type SnapshotContent =

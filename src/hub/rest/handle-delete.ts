@@ -12,6 +12,7 @@ import { metadataOf } from './cluster.ts';
 import { parseDeleteOptions } from './delete-options.ts';
 import { selectPage } from './list-objects.ts';
 import { parseListOptions } from './list-options.ts';
+import { parseForSelectors } from './parse-for-selectors.ts';
 import type { DeleteResult } from './object-deleter.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import type { ResourceContext } from './request-context.ts';
@@ -30,6 +31,7 @@ export async function deleteCollection(context: ResourceContext, ref: ResourceRe
   const { cluster, info, user, query } = context;
   const options = parseDeleteOptions(await optionsBody(context), query);
   const listOptions = parseListOptions(query, ref);
+  await parseForSelectors(cluster, { ref, namespace: info.namespace, options: listOptions });
   const page = selectPage(cluster, { ref, namespace: info.namespace, options: listOptions });
   const deleter = new ObjectDeleter(cluster);
   const items: JsonObject[] = [];

@@ -10,6 +10,7 @@ import { renderTable } from '../table/table.ts';
 import type { Cluster } from './cluster.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { selectorOf } from './object-selector.ts';
+import { parseForSelectors } from './parse-for-selectors.ts';
 import type { ListOptions } from './list-options.ts';
 import { checkNotFuture, parseListOptions } from './list-options.ts';
 import { entryJson, shownObjects } from './representation.ts';
@@ -31,6 +32,7 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   const { cluster, info, query } = context;
   const options = parseListOptions(query, ref);
   const form = formOf(context);
+  await parseForSelectors(cluster, { ref, namespace: info.namespace, options });
   const page = selectPage(cluster, { ref, namespace: info.namespace, options });
   await cluster.store.durable(Math.min(page.rv, cluster.store.rv));
   const metadata = listMeta(page);
@@ -94,7 +96,7 @@ export function selectPage(
   let at = source.start;
   for (; at < source.entries.length && (limit === 0 || entries.length < limit); at += 1) {
     const entry = source.entries[at] as StoredObject;
-    if (matches(entry.object)) entries.push(entry);
+    if (matches(entry)) entries.push(entry);
   }
   const last = entries.at(-1);
   const more = at < source.entries.length && last !== undefined;

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { matchesFields } from './field-selector.ts';
 import { matchesLabels } from './label-selector.ts';
 import type { ListOptions } from './list-options.ts';
@@ -9,9 +9,9 @@ import type { ListOptions } from './list-options.ts';
 export function selectorOf(
   ref: ResourceRef,
   options: Pick<ListOptions, 'labels' | 'fields'>,
-): (object: JsonObject) => boolean {
+): (entry: StoredObject) => boolean {
   const { labels, fields } = options;
   if (labels.length === 0 && fields.length === 0) return () => true;
-  if (fields.length === 0) return (object) => matchesLabels(labels, object);
-  return (object) => matchesLabels(labels, object) && matchesFields(fields, toVersion(object, ref));
+  if (fields.length === 0) return ({ object }) => matchesLabels(labels, object);
+  return ({ object }) => matchesLabels(labels, object) && matchesFields(fields, toVersion(object, ref));
 }

@@ -1,12 +1,17 @@
 import type { ResponseForm } from '../http/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
+import { apiVersionOf } from '../scheme/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { partialMetadata } from '../table/partial-metadata.ts';
 
-/** The JSON of one stored object in the version asked for; shared text when the version is the stored one. */
+/**
+ * The JSON of one stored object in the version asked for; shared text when the version is the stored one. Kubernetes' own kinds need
+ * not be parsed for that; custom ones have to be looked at, since their definition may have changed.
+ */
 export function objectJson(entry: StoredObject, ref: ResourceRef): string {
+  if (ref.definition.builtIn && entry.apiVersion === apiVersionOf(ref)) return entry.json();
   const shown = toVersion(entry.object, ref);
   return shown === entry.object ? entry.json() : JSON.stringify(shown);
 }

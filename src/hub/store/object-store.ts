@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/ports.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { Journal } from '../log/journal.ts';
+import type { RecoveredObject } from '../log/recovery.ts';
 import type { SnapshotObject } from '../log/snapshot-file.ts';
 import type { StoreEvent } from './event-ring.ts';
 import { EventRing } from './event-ring.ts';
@@ -9,7 +10,7 @@ import { ResourceTable } from './resource-table.ts';
 import type { StorageKey } from './stored-object.ts';
 import type { EventListener, SubscriptionScope } from './subscriptions.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { deepFreeze, StoredObject, stampVersion } from './stored-object.ts';
+import { StoredObject, stampVersion } from './stored-object.ts';
 
 const RING_EVENTS = 2_500;
 
@@ -61,8 +62,7 @@ export class ObjectStore {
     store.#journal = journal;
     store.#rv = state.rv;
     store.#startRv = state.rv;
-    for (const { storage, namespace, name, rv, object } of state.objects)
-      store.#remember(storage, new StoredObject({ namespace, name }, rv, deepFreeze(object as JsonObject)));
+    for (const recovered of state.objects) store.#remember(recovered.storage, entryOf(recovered));
     return store;
   }
 
@@ -99,9 +99,9 @@ export class ObjectStore {
   put(key: StorageKey, object: JsonObject): StoredObject {
     const rv = ++this.#rv;
     const previous = this.get(key);
-    const entry = new StoredObject(key, rv, stampVersion(object, rv));
+    const entry = StoredObject.of(key, rv, stampVersion(object, rv));
     this.#remember(key.storage, entry);
-    this.#journal.put(key, rv, { timeMs: this.#clock.now(), json: entry.json() });
+    this.#journal.put(key, rv, { timeMs: this.#clock.now(), json: entry.json(), facts: entry.facts });
     this.#undelivered.push({
       storage: key.storage,
       rv,
@@ -116,7 +116,7 @@ export class ObjectStore {
   delete(key: StorageKey, lastState: JsonObject): StoredObject {
     const rv = ++this.#rv;
     const previous = this.get(key);
-    const entry = new StoredObject(key, rv, stampVersion(lastState, rv));
+    const entry = StoredObject.of(key, rv, stampVersion(lastState, rv));
     if (previous !== undefined) {
       this.#table(key.storage).objects.delete(key.namespace, key.name);
       this.owners.replace(key.storage, previous, undefined);
@@ -177,6 +177,7 @@ export class ObjectStore {
           namespace: entry.namespace,
           name: entry.name,
           rv: entry.rv,
+          facts: entry.facts,
           json: () => entry.json(),
         });
     return objects;
@@ -216,4 +217,8 @@ export class ObjectStore {
       for (const listener of this.#everything) listener(storage, events);
     }
   }
+}
+
+function entryOf({ namespace, name, rv, json, object, facts }: RecoveredObject): StoredObject {
+  return StoredObject.fromJson({ namespace, name }, rv, json ?? JSON.stringify(object), facts);
 }

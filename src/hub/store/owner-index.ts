@@ -1,4 +1,3 @@
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { StorageKey, StoredObject } from './stored-object.ts';
 
 /** Who is owned by whom, by uid of the owner; and which uids exist. What garbage collection asks. */
@@ -8,10 +7,10 @@ export class OwnerIndex {
 
   /** Keeps the index true when an object is written (`next`) or removed (`next` undefined). */
   replace(storage: string, previous: StoredObject | undefined, next: StoredObject | undefined): void {
-    if (previous !== undefined && next === undefined) this.#uids.delete(uidOf(previous));
-    if (next !== undefined) this.#uids.set(uidOf(next), keyOf(storage, next));
-    const before = previous === undefined ? [] : ownerUids(previous);
-    const after = next === undefined ? [] : ownerUids(next);
+    if (previous !== undefined && next === undefined) this.#uids.delete(previous.facts.uid);
+    if (next !== undefined) this.#uids.set(next.facts.uid, keyOf(storage, next));
+    const before = previous?.facts.owners ?? [];
+    const after = next?.facts.owners ?? [];
     if (before.length === 0 && after.length === 0) return;
     for (const uid of before) this.#drop(uid, storage, previous as StoredObject);
     for (const uid of after) this.#add(uid, storage, next as StoredObject);
@@ -48,13 +47,4 @@ function keyOf(storage: string, entry: StoredObject): StorageKey {
 
 function pathOf(storage: string, entry: StoredObject): string {
   return `${storage}/${entry.namespace}/${entry.name}`;
-}
-
-function uidOf(entry: StoredObject): string {
-  return textAt(objectAt(entry.object, 'metadata'), 'uid');
-}
-
-function ownerUids(entry: StoredObject): string[] {
-  const references = listAt(objectAt(entry.object, 'metadata'), 'ownerReferences');
-  return references.filter(isObject).map((reference) => textAt(reference, 'uid'));
 }

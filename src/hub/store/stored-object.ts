@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { ObjectFacts } from '../log/log-record.ts';
 
 /** Where an object lives: a table of the store, a namespace ('' for cluster-scoped kinds) and a name. */
 export interface StorageKey {
@@ -8,25 +10,87 @@ export interface StorageKey {
   readonly name: string;
 }
 
-/** One version of one object, frozen. Its JSON is made once, when first needed, and shared by log, lists and watches. */
+/**
+ * One version of one object, frozen. Its JSON is made once, when first needed, and shared by log, lists and watches. An object that
+ * was recovered is text until somebody asks for it: twenty thousand are read in a fraction of the time, and of the memory, that
+ * parsing them takes.
+ */
 export class StoredObject {
   readonly namespace: string;
   readonly name: string;
   readonly rv: number;
-  readonly object: JsonObject;
+  readonly facts: ObjectFacts;
+  #object: JsonObject | undefined;
   #json: string | undefined;
 
-  constructor(key: { readonly namespace: string; readonly name: string }, rv: number, object: JsonObject) {
+  private constructor(key: ObjectKey, rv: number, content: ObjectContent) {
     this.namespace = key.namespace;
     this.name = key.name;
     this.rv = rv;
-    this.object = object;
+    this.facts = content.facts;
+    this.#object = content.object;
+    this.#json = content.json;
+  }
+
+  /** @param object frozen, with its resourceVersion */
+  static of(key: ObjectKey, rv: number, object: JsonObject): StoredObject {
+    return new StoredObject(key, rv, { facts: factsOf(object), object });
+  }
+
+  /** @param facts undefined when they have to be found out by parsing */
+  static fromJson(key: ObjectKey, rv: number, json: string, facts: ObjectFacts | undefined): StoredObject {
+    const found = facts ?? factsOf(JSON.parse(json) as JsonObject);
+    return new StoredObject(key, rv, { facts: found, json });
+  }
+
+  get object(): JsonObject {
+    this.#object ??= deepFreeze(JSON.parse(this.#json ?? '{}') as JsonObject);
+    return this.#object;
+  }
+
+  /** False when the object had been parsed before. */
+  parse(): boolean {
+    if (this.#object !== undefined) return false;
+    return this.object !== undefined;
   }
 
   json(): string {
     this.#json ??= JSON.stringify(this.object);
     return this.#json;
   }
+
+  /** Without parsing where the text begins as nearly all do. */
+  get apiVersion(): string {
+    const shown = this.#object === undefined ? API_VERSION.exec(this.#json ?? '')?.[1] : undefined;
+    return shown ?? textAt(this.object, 'apiVersion');
+  }
+}
+
+interface ObjectKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface ObjectContent {
+  readonly facts: ObjectFacts;
+  readonly object?: JsonObject;
+  readonly json?: string;
+}
+
+const API_VERSION = /^\{(?:"kind":"[^"\\]*",)?"apiVersion":"([^"\\]*)"/;
+const NO_OWNERS: readonly string[] = [];
+
+function factsOf(object: JsonObject): ObjectFacts {
+  const metadata = objectAt(object, 'metadata');
+  const references = listAt(metadata, 'ownerReferences');
+  return {
+    uid: textAt(metadata, 'uid'),
+    owners:
+      references.length === 0
+        ? NO_OWNERS
+        : references.filter(isObject).map((reference) => textAt(reference, 'uid')),
+    deleting: textAt(metadata, 'deletionTimestamp') !== '',
+  };
 }
 
 /** A copy of `object` with this resourceVersion, frozen to the bottom. Parts that are frozen already are shared. */

@@ -16,7 +16,7 @@ export interface WatchView {
   readonly ref: ResourceRef;
   readonly form: ResponseForm;
   readonly includeObject: IncludeObject;
-  readonly selects: (object: JsonObject) => boolean;
+  readonly selects: (entry: StoredObject) => boolean;
   /** Equal for watchers that see exactly the same lines. */
   readonly identity: string;
   readonly nowMs: () => number;
@@ -25,10 +25,10 @@ export interface WatchView {
 /** What a change means to a watcher with a selector: an object that begins to match is added, one that ceases is deleted. */
 export function visibleType(
   event: StoreEvent,
-  selects: (object: JsonObject) => boolean,
+  selects: (entry: StoredObject) => boolean,
 ): WatchEventType | undefined {
-  const before = event.previous !== undefined && selects(event.previous.object);
-  const after = event.type !== 'deleted' && selects(event.entry.object);
+  const before = event.previous !== undefined && selects(event.previous);
+  const after = event.type !== 'deleted' && selects(event.entry);
   if (before && after) return 'MODIFIED';
   if (after) return 'ADDED';
   return before ? 'DELETED' : undefined;

@@ -6,6 +6,7 @@ import type { ListOptions } from '../rest/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../rest/list-options.ts';
 import { selectorOf } from '../rest/object-selector.ts';
 import type { ResourceContext } from '../rest/request-context.ts';
+import { parseForSelectors } from '../rest/parse-for-selectors.ts';
 import { formOf } from '../rest/request-context.ts';
 import { includeObjectOf } from '../rest/table-options.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
@@ -19,11 +20,12 @@ import { WatchSession } from './watch-session.ts';
 const DEFAULT_TIMEOUT_SECONDS = 1_800;
 
 /** `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; a version that is gone is told in the stream */
-export function watchObjects(context: ResourceContext, ref: ResourceRef): Answer {
+export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, query, info } = context;
   const options = parseListOptions(query, ref);
   const view = viewOf(context, ref, options);
   checkNotFuture(options, cluster.store.rv);
+  await parseForSelectors(cluster, { ref, namespace: info.namespace, options });
   const namespace = ref.definition.namespaced && info.namespace !== '' ? info.namespace : undefined;
   const name = info.name === '' ? selectedName(options.fields) : info.name;
   const scope = {
@@ -83,9 +85,7 @@ function beginning(
   const { store } = cluster;
   const asked = options.resourceVersion ?? 0;
   if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
-    const entries = store
-      .list(ref.definition.storageKey, namespace)
-      .filter((entry) => view.selects(entry.object));
+    const entries = store.list(ref.definition.storageKey, namespace).filter((entry) => view.selects(entry));
     return {
       kind: 'state',
       rv: store.rv,
