@@ -20,6 +20,8 @@ const SETS = ['s1', 's2', 'all'];
 const PLACEMENTS = ['p1', 'p2', 'p3', 'p4'];
 const NAMESPACES = ['x', 'y'];
 const GROUP = 'cluster.open-cluster-management.io';
+/** Many more clusters than words: whole crowds tie, and the least and the most of an amount have few holders. */
+const CROWD = Array.from({ length: 48 }, (_, i) => `n${String(i).padStart(2, '0')}`);
 
 const opt = <T>(arbitrary: fc.Arbitrary<T>, freq = 2): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq });
@@ -238,6 +240,115 @@ export const world: fc.Arbitrary<World> = fc.record({
   bindings,
   decisions: fc.array(decision, { maxLength: 3 }),
   scores: fc.array(score, { maxLength: 4 }).map(byName),
+});
+
+/** Amounts with few values, so that ties are the rule, and rarely one that nobody else has. */
+const amount = fc.oneof(
+  { weight: 8, arbitrary: oneOf('1', '2', '3', '4') },
+  { weight: 1, arbitrary: oneOf('0', '2500m', '9', '1Ki') },
+);
+
+/** As a fleet has them: in a set, mostly without taints, rarely going away. */
+const crowdCluster = (name: fc.Arbitrary<string>): fc.Arbitrary<ManagedCluster> =>
+  fc
+    .record({ one: cluster(name), cpu: amount, isOdd: fc.integer({ min: 0, max: 5 }).map((n) => n === 0) })
+    .map(({ one, cpu, isOdd }) => {
+      if (isOdd) return one;
+      const { deletionTimestamp: _kept, ...metadata } = one.metadata;
+      const labels = { ...metadata.labels, [`${GROUP}/clusterset`]: 's1' };
+      const status = { ...one.status, allocatable: { cpu }, capacity: { cpu } };
+      return { ...one, metadata: { ...metadata, labels }, spec: {}, status };
+    });
+
+const soundPolicy = fc.record({
+  mode: oneOf('Additive', 'Exact'),
+  configurations: fc.array(
+    fc.record({
+      scoreCoordinate: oneOf(
+        { type: 'BuiltIn', builtIn: 'Balance' },
+        { type: 'BuiltIn', builtIn: 'Steady' },
+        { type: 'BuiltIn', builtIn: 'ResourceAllocatableCPU' },
+        { type: 'AddOn', addOn: { resourceName: 'load', scoreName: 'cpu' } },
+      ),
+      weight: oneOf(-2, 1, 2, 10),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+});
+
+/** Mostly sound ones that select at large; the last keeps its random predicates. */
+const crowdPlacement = (name: string): fc.Arbitrary<Placement> =>
+  fc
+    .record({
+      one: placement(oneOf(name)),
+      limit: opt(oneOf(0, 1, 3, 20, 47, 48, 100), 2),
+      policy: soundPolicy,
+      isOdd: fc.integer({ min: 0, max: 4 }).map((n) => n === 0),
+    })
+    .map(({ one, limit, policy, isOdd }) => {
+      const predicates = name === 'p3' ? one.spec?.predicates : undefined;
+      const spec = { ...one.spec, clusterSets: undefined, numberOfClusters: limit, predicates };
+      if (isOdd) return { ...one, spec };
+      const sound = { spreadPolicy: undefined, tolerations: undefined, prioritizerPolicy: policy };
+      return { ...one, metadata: { ...one.metadata, annotations: undefined }, spec: { ...spec, ...sound } };
+    });
+
+const crowdScore = fc
+  .record({ one: score, cluster: oneOf(...CROWD), value: fc.integer({ min: -2, max: 2 }) })
+  .map(
+    ({ one, cluster: namespace, value }): AddOnPlacementScore => ({
+      ...one,
+      metadata: { ...one.metadata, namespace },
+      status: { ...one.status, scores: [{ name: 'cpu', value: value * 50 }] },
+    }),
+  );
+
+/** Few placements that select at large: what the engine brings up to date instead of ranking it anew. */
+export const crowdedWorld: fc.Arbitrary<World> = fc.record({
+  now: fc.constant(minuteOf(0)),
+  placements: fc.tuple(...PLACEMENTS.slice(0, 3).map(crowdPlacement)).map((all) => [...all]),
+  clusters: fc.tuple(...CROWD.map((name) => crowdCluster(oneOf(name)))).map((all) => [...all]),
+  clusterSets: fc.constant<ManagedClusterSet[]>([
+    { apiVersion: `${GROUP}/v1beta2`, kind: 'ManagedClusterSet', metadata: { name: 's1' }, spec: {} },
+  ]),
+  bindings: fc.constant<ManagedClusterSetBinding[]>(
+    NAMESPACES.map((namespace) => ({
+      apiVersion: `${GROUP}/v1beta2`,
+      kind: 'ManagedClusterSetBinding',
+      metadata: { name: 's1', namespace },
+    })),
+  ),
+  decisions: fc.array(decision, { maxLength: 1 }),
+  scores: fc.array(crowdScore, { maxLength: 8 }).map(byName),
+});
+
+const crowdCame = crowdCluster(oneOf(...CROWD));
+
+export const crowdDelta: fc.Arbitrary<WorldDelta> = fc.oneof(
+  { weight: 8, arbitrary: crowdCame.map((one) => ({ clusters: [one] })) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ clusters: fc.array(crowdCame, { minLength: 2, maxLength: 12 }).map(byName) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ scores: fc.array(crowdScore, { minLength: 1, maxLength: 3 }).map(byName) }),
+  },
+  { weight: 1, arbitrary: oneOf(...CROWD).map((name) => ({ removedScores: [`${name}/load`] })) },
+  { weight: 1, arbitrary: fc.record({ now: fc.integer({ min: 0, max: 8 }).map(minuteOf) }) },
+  {
+    weight: 1,
+    arbitrary: oneOf(...PLACEMENTS)
+      .chain(crowdPlacement)
+      .map((one) => ({ placements: [one] })),
+  },
+  { weight: 1, arbitrary: oneOf(...CROWD).map((name) => ({ removedClusters: [name] })) },
+);
+
+/** What somebody else published for a placement instead of what was decided. */
+export const published = fc.record({
+  placement: oneOf(...PLACEMENTS),
+  clusters: fc.subarray([...CLUSTERS, ...CROWD.slice(0, 6), 'ghost']),
 });
 
 /** Mostly one small change, as watches bring them. */

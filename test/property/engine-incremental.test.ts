@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
 import { compileCel, rememberCel } from '../../src/core/placement/cel-hook.ts';
 import { decisionOwner } from '../../src/core/placement/decision-book.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
+import type * as RedecideModule from '../../src/core/placement/redecide-placement.ts';
 import { renderCase } from '../../src/core/placement/render-case.ts';
 import { placementKey } from '../../src/core/placement/scheduling-index.ts';
 import type { PlacementTrace } from '../../src/core/placement/trace.ts';
@@ -11,11 +12,23 @@ import type { WorldDelta } from '../../src/core/placement/world-delta.ts';
 import { applyToWorld } from '../../src/core/placement/world-delta.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { replaceDecisions, schedulePlainly } from '../reference/reference-schedule.ts';
-import { delta, world } from './arbitrary-world.ts';
+import { crowdDelta, crowdedWorld, delta, published, world } from './arbitrary-world.ts';
 
 const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 10_000);
 const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const cel = rememberCel(compileCel);
+
+/** How often a decision was brought up to date, and how often it had to be made anew. */
+const taken = vi.hoisted(() => ({ short: 0, long: 0 }));
+vi.mock('../../src/core/placement/redecide-placement.ts', async (importOriginal) => {
+  const real = await importOriginal<typeof RedecideModule>();
+  const redecidePlacement: typeof real.redecidePlacement = (...args) => {
+    const state = real.redecidePlacement(...args);
+    taken[state === undefined ? 'long' : 'short']++;
+    return state;
+  };
+  return { ...real, redecidePlacement };
+});
 
 /** Plain bookkeeping: the world, the decisions as they are, and as they were when each placement was scheduled. */
 class Ledger {
@@ -33,6 +46,14 @@ class Ledger {
     const removed = new Set(change.removedPlacements);
     this.decisions = this.decisions.filter((one) => !removed.has(decisionOwner(one) ?? ''));
     for (const key of removed) this.basis.delete(key);
+  }
+
+  publish(key: string, clusters: readonly string[]): void {
+    const placement = this.world.placements.find((one) => placementKey(one) === key);
+    if (placement !== undefined)
+      this.decisions = replaceDecisions(this.decisions, placement, [
+        { name: 'x', labels: {}, decisions: clusters },
+      ]);
   }
 
   schedule(key: string): void {
@@ -59,28 +80,64 @@ function expectSame(engine: PlacementEngine, ledger: Ledger): void {
     expect(renderCase(engine.trace(key) as PlacementTrace)).toStrictEqual(ledger.expected(key));
 }
 
+type Step = {
+  readonly change: WorldDelta;
+  readonly published?: { readonly placement: string; readonly clusters: readonly string[] } | undefined;
+};
+
+/** Takes the steps, and compares every decision with the plain one after each. */
+function follow(given: World, steps: readonly Step[]): void {
+  const engine = new PlacementEngine(given, { compileCel: cel });
+  const ledger = new Ledger(given);
+  engine.scheduleAll();
+  for (const placement of given.placements) ledger.schedule(placementKey(placement));
+  for (const step of steps) {
+    const key = ledger.world.placements
+      .map(placementKey)
+      .find((one) => one.endsWith(`/${step.published?.placement}`));
+    if (key !== undefined && step.published !== undefined) {
+      engine.recordPublished(key, step.published.clusters);
+      ledger.publish(key, step.published.clusters);
+    }
+    const results = engine.applyDelta(step.change);
+    ledger.change(step.change);
+    for (const { placement } of results) ledger.schedule(placementKey(placement));
+    expectSame(engine, ledger);
+  }
+  // And a full computation from here: of the engine, of a new engine, and plainly.
+  const fresh = new PlacementEngine(engine.world, { compileCel: cel }).scheduleAll();
+  expect(engine.scheduleAll()).toStrictEqual(fresh);
+  for (const placement of ledger.world.placements) ledger.schedule(placementKey(placement));
+  expectSame(engine, ledger);
+}
+
 describe('the engine equals the plain implementation', () => {
   it(`after any sequence of changes (${RUNS} runs, seed ${SEED})`, () => {
     console.log(`engine-incremental: seed ${SEED}, repeat with BERTH_PROPERTY_SEED=${SEED}`);
     fc.assert(
-      fc.property(world, fc.array(delta, { minLength: 1, maxLength: 3 }), (given, changes) => {
-        const engine = new PlacementEngine(given, { compileCel: cel });
-        const ledger = new Ledger(given);
-        engine.scheduleAll();
-        for (const placement of given.placements) ledger.schedule(placementKey(placement));
-        for (const change of changes) {
-          const results = engine.applyDelta(change);
-          ledger.change(change);
-          for (const { placement } of results) ledger.schedule(placementKey(placement));
-          expectSame(engine, ledger);
-        }
-        // And a full computation from here: of the engine, of a new engine, and plainly.
-        const fresh = new PlacementEngine(engine.world, { compileCel: cel }).scheduleAll();
-        expect(engine.scheduleAll()).toStrictEqual(fresh);
-        for (const placement of ledger.world.placements) ledger.schedule(placementKey(placement));
-        expectSame(engine, ledger);
-      }),
+      fc.property(world, fc.array(delta, { minLength: 1, maxLength: 3 }), (given, changes) =>
+        follow(
+          given,
+          changes.map((change) => ({ change })),
+        ),
+      ),
       { numRuns: RUNS, seed: SEED },
     );
+  });
+
+  const crowdRuns = Math.ceil(RUNS / 20);
+  it(`where many clusters tie and stay, over long histories (${crowdRuns} runs of 12 changes, seed ${SEED})`, () => {
+    taken.short = taken.long = 0;
+    const step = fc.record({
+      change: crowdDelta,
+      published: fc.option(published, { nil: undefined, freq: 1 }),
+    });
+    fc.assert(fc.property(crowdedWorld, fc.array(step, { minLength: 12, maxLength: 12 }), follow), {
+      numRuns: crowdRuns,
+      seed: SEED,
+    });
+    console.log(`engine-incremental: ${taken.short} decisions brought up to date, ${taken.long} made anew`);
+    // Without this the comparison could pass because everything is always made anew.
+    expect(taken.short).toBeGreaterThan(taken.long / 4);
   });
 });

@@ -1,9 +1,11 @@
 import type { Bitset } from '../snapshot/bitset.ts';
 import { makeBitset, putBit } from '../snapshot/bitset.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
-import type { DecidedState } from './decide-placement.ts';
+import type { DecidedState } from './decided-state.ts';
 import { bitsToArray } from '../snapshot/bitset.ts';
 import { feasibleClusters } from './feasible.ts';
+import { listDecisions, ownDecisions } from './own-decisions.ts';
+import type { OwnDecisions } from './own-decisions.ts';
 import type { CompiledPlacement } from './scheduling-index.ts';
 
 /** Numbers of a fleet before and after clusters came or went. */
@@ -30,11 +32,11 @@ export function carryOver(
   if (state.hadAvailable !== compiled.eligibility.count > 0) return undefined;
   if (compiled.tolerations.problem !== undefined || compiled.predicate.problem !== undefined)
     return undefined;
-  const prior = renumber(state.prior, numbers);
+  const prior = renumberOwn(state.prior, numbers);
   const feasible = renumberBits(state.feasible, numbers);
-  if (feasible === undefined || !sameBits(feasible, feasibleClusters(compiled, prior))) return undefined;
+  if (feasible === undefined || !sameBits(feasible, feasibleClusters(compiled, prior.bits))) return undefined;
   // The requeue time also hangs on clusters of before that are not feasible.
-  if (compiled.tolerations.timed && cameOrWent(state.prior, numbers)) return undefined;
+  if (compiled.tolerations.timed && cameOrWent(listDecisions(state.prior), numbers)) return undefined;
   return {
     ...state,
     compiled,
@@ -42,12 +44,18 @@ export function carryOver(
     prior,
     kept: new Map([...state.kept].map(([name, scores]) => [name, renumberScores(scores, numbers)])),
     selected: renumber(state.selected, numbers),
-    recorded: renumber(state.recorded, numbers),
+    recorded: renumberOwn(state.recorded, numbers),
+    // Numbers and counts start anew.
+    standing: undefined,
   };
 }
 
 function renumber(list: Uint32Array, { toNew }: Renumbering): Uint32Array {
   return list.map(toNew);
+}
+
+function renumberOwn(own: OwnDecisions, numbers: Renumbering): OwnDecisions {
+  return ownDecisions(renumber(listDecisions(own), numbers), numbers.after.size);
 }
 
 /** Undefined when a member is gone. */

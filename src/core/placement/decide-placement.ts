@@ -1,48 +1,33 @@
-import type { Instant } from '../model/rfc3339.ts';
-import { compareInstants, epochMsOf } from '../model/rfc3339.ts';
 import type { Bitset } from '../snapshot/bitset.ts';
-import { hasBit, makeBitset, putBit, readBits } from '../snapshot/bitset.ts';
-import type { Fleet } from '../snapshot/fleet.ts';
-import { conditionsOf } from './conditions.ts';
-import { cutGroups } from './decision-groups.ts';
+import { readBits } from '../snapshot/bitset.ts';
+import type { DecidedState } from './decided-state.ts';
 import { feasibleClusters, isEmpty, matchingClusters } from './feasible.ts';
+import { finishDecision, misconfigured } from './finish-decision.ts';
+import type { OwnDecisions } from './own-decisions.ts';
 import type { ScoreInput } from './prioritize/prioritizer.ts';
 import type { KeptScores, Scored } from './score-clusters.ts';
 import { keepScores, scoreClusters } from './score-clusters.ts';
-import type { DecisionGroup, ScheduleResult, ScheduleStatus } from './schedule-result.ts';
+import type { ScheduleStatus } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
-import { selectRanked } from './select-ranked.ts';
-import { matchTolerations } from './taint-rules.ts';
+import { rankAll, selectRanked } from './select-ranked.ts';
+import { Standing } from './standing.ts';
 
-/** What was decided for one placement, and from what: enough to answer every "why" without deciding again. */
-export interface DecidedState {
-  readonly compiled: CompiledPlacement;
-  readonly result: ScheduleResult;
-  /** The last stage that was passed: a misconfiguration ends the decision at its stage. */
-  readonly stage: 'skipped' | 'none' | 'predicate' | 'taints' | 'done';
-  /** Some cluster was available. */
-  readonly hadAvailable: boolean;
-  /** Undefined unless the taints were passed. */
-  readonly feasible: Bitset | undefined;
-  /** This placement's decisions of before. */
-  readonly prior: Uint32Array;
-  readonly kept: KeptScores;
-  /** Selected clusters in rank order. */
-  readonly selected: Uint32Array;
-  /** The clusters that the decision records; differs from `selected` when the groups are misconfigured. */
-  readonly recorded: Uint32Array;
-}
-
-/** How other placements' decisions stand: counts without this placement's own, or scores kept from an earlier decision. */
+/** How the decisions of before stand. */
 export interface DecisionBasis {
-  readonly prior: Uint32Array;
+  /** This placement's own. */
+  readonly prior: OwnDecisions;
+  /** How often each cluster is decided by any placement, which of these decisions are this one's, and the most others have. */
   readonly counts: Int32Array;
+  readonly counted: Bitset;
   readonly most: number;
+  /** Scores kept from an earlier decision, instead of the counts. */
   readonly kept?: KeptScores | undefined;
+  /** How long the journal of counts is, for a decision that will be brought up to date later; default: it will not. */
+  readonly journalLength?: number | undefined;
 }
 
 const NOBODY = new Uint32Array(0);
-const SUCCESS: ScheduleStatus = { code: 'Success', plugin: '', message: '' };
+export const SUCCESS: ScheduleStatus = { code: 'Success', plugin: '', message: '' };
 
 /** Decides one placement: candidates, filters, scores, selection, groups, conditions. */
 export function decidePlacement(
@@ -53,33 +38,61 @@ export function decidePlacement(
   const { prior } = basis;
   const { policy, predicate, tolerations } = compiled;
   const stopped = (stage: DecidedState['stage'], status: ScheduleStatus, feasible?: Bitset): DecidedState =>
-    finish(index, { compiled, stage, status, feasible, prior });
+    finishDecision(index, { compiled, stage, status, feasible, prior });
   if (compiled.skipped) return skip(compiled, prior);
   if (predicate.problem !== undefined && compiled.eligibility.count > 0)
     return stopped('none', misconfigured('Predicate', predicate.problem));
   if (tolerations.problem !== undefined && !isEmpty(matchingClusters(compiled)))
     return stopped('predicate', misconfigured('TaintToleration', tolerations.problem));
-  const feasible = feasibleClusters(compiled, prior);
+  const feasible = feasibleClusters(compiled, prior.bits);
   if (!policy.ok) return stopped('taints', misconfigured('', policy.error), feasible);
   const { scratch, everyCluster } = index;
   const floats = scratch.floats.bind(scratch);
-  markDecided(scratch.marks, prior, 1);
-  const input = scoreInput(index, scratch.marks, basis);
+  const input = scoreInput(index, basis);
   const kept = basis.kept ?? keepScores(policy.prioritizers, { ...input, clusters: everyCluster });
   const clusters = scratch.clusters.subarray(0, readBits(feasible, scratch.clusters));
-  const { totals, expired } = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, floats);
-  markDecided(scratch.marks, prior, 0);
-  const { limit } = compiled;
-  const { positions, spread } = selectRanked({ compiled, fleet: index.fleet, clusters, totals, limit });
+  const scored = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, { floats });
+  const { positions, spread, standing } = select(index, { compiled, basis, clusters, scored });
   const selected = new Uint32Array(positions.length);
   const scores = new Array<number>(positions.length);
   for (let i = 0; i < positions.length; i++) {
     const position = positions[i] as number;
     selected[i] = clusters[position] as number;
-    scores[i] = totals[position] as number;
+    scores[i] = scored.totals[position] as number;
   }
-  const status = expired.length === 0 ? SUCCESS : expiryWarning(expired);
-  return finish(index, { compiled, stage: 'done', status, feasible, prior, kept, spread, selected, scores });
+  const status = scored.expired.length === 0 ? SUCCESS : expiryWarning(scored.expired);
+  const passed = { feasible, prior, kept, standing };
+  return finishDecision(index, { compiled, stage: 'done', status, ...passed, spread, selected, scores });
+}
+
+interface Candidates {
+  readonly compiled: CompiledPlacement;
+  readonly basis: DecisionBasis;
+  readonly clusters: Uint32Array;
+  readonly scored: Scored;
+}
+
+/** Takes the best; keeps the whole ranking where a later decision can start from it. */
+function select(index: SchedulingIndex, { compiled, basis, clusters, scored }: Candidates) {
+  const { limit, predicate, tolerations, spread } = compiled;
+  const { totals, ranges, expired } = scored;
+  const input = { compiled, fleet: index.fleet, clusters, totals, limit };
+  const { most, journalLength } = basis;
+  const mayStand =
+    journalLength !== undefined &&
+    basis.prior.repeats.length === 0 &&
+    !compiled.avoidPreferNoSelect &&
+    spread.length + expired.length === 0 &&
+    predicate.problem === undefined &&
+    tolerations.problem === undefined;
+  if (!mayStand) return { ...selectRanked(input), standing: undefined };
+  const ranked = rankAll(input, clusters.length);
+  const standing = new Standing(
+    ranked.map((position) => clusters[position] as number),
+    Float64Array.from(ranked, (position) => totals[position] as number),
+    { ranges, most, journalLength },
+  );
+  return { positions: ranked.subarray(0, limit), spread: undefined, standing };
 }
 
 function expiryWarning(expired: Scored['expired']): ScheduleStatus {
@@ -87,82 +100,25 @@ function expiryWarning(expired: Scored['expired']): ScheduleStatus {
   return { code: 'Warning', plugin, message: `AddOnPlacementScores ${objects.join(' ')} expired` };
 }
 
-/** Sets or clears a byte per cluster that was decided before; clusters that are gone have none. */
-export function markDecided(marks: Uint8Array, prior: Uint32Array, mark: 0 | 1): void {
-  for (let i = 0; i < prior.length; i++)
-    if ((prior[i] as number) < marks.length) marks[prior[i] as number] = mark;
-}
-
 /** What prioritizers see of the index. */
 export function scoreInput(
   index: SchedulingIndex,
-  decided: Uint8Array,
-  basis: Pick<DecisionBasis, 'counts' | 'most'>,
+  { prior, counts, counted, most }: Pick<DecisionBasis, 'prior' | 'counts' | 'counted' | 'most'>,
 ): Omit<ScoreInput, 'clusters'> {
   const { fleet, now } = index;
   return {
     nameOf: (cluster) => fleet.names[cluster] as string,
     amounts: (resource) => fleet.amounts(resource),
     addOnScore: (cluster, name) => fleet.scoresOf(fleet.names[cluster] as string).get(name),
-    decided,
-    decisionCounts: basis.counts,
-    mostDecisions: basis.most,
+    decided: prior.bits,
+    decisionCounts: counts,
+    ownDecisions: counted,
+    mostDecisions: most,
     now,
   };
 }
 
-interface Outcome {
-  readonly compiled: CompiledPlacement;
-  readonly stage: DecidedState['stage'];
-  readonly status: ScheduleStatus;
-  readonly feasible?: Bitset | undefined;
-  readonly prior: Uint32Array;
-  readonly kept?: KeptScores;
-  readonly selected?: Uint32Array;
-  readonly scores?: readonly number[];
-  readonly spread?: ScheduleResult['spread'];
-}
-
-function finish(index: SchedulingIndex, outcome: Outcome): DecidedState {
-  const { compiled, stage, prior, selected = NOBODY, scores = [], spread } = outcome;
-  const { fleet } = index;
-  const groups = groupsOf(index, compiled, { selected, scores });
-  const status = typeof groups === 'string' ? misconfigured('', groups) : outcome.status;
-  const asked = Number.isFinite(compiled.limit) ? compiled.limit : selected.length;
-  const unscheduled = stage === 'done' ? Math.max(0, asked - selected.length) : 0;
-  const conditions = conditionsOf({
-    status,
-    eligibility: compiled.eligibility,
-    wantedSets: compiled.placement.spec?.clusterSets ?? [],
-    selectedCount: selected.length,
-    unscheduled,
-  });
-  const satisfied = conditions.at(-1)?.status === 'True';
-  return {
-    compiled,
-    stage,
-    hadAvailable: compiled.eligibility.count > 0,
-    feasible: outcome.feasible,
-    prior,
-    kept: outcome.kept ?? new Map(),
-    selected,
-    recorded: typeof groups === 'string' ? NOBODY : selected,
-    result: {
-      placement: compiled.placement,
-      outcome: status.code === 'Misconfigured' ? 'misconfigured' : satisfied ? 'scheduled' : 'unsatisfied',
-      status,
-      selected: namesOf(selected, fleet),
-      selectedScores: scores,
-      unscheduled,
-      groups: typeof groups === 'string' ? [] : groups,
-      conditions,
-      requeueAtMs: stage === 'done' ? requeueAtMs(index, compiled, prior) : undefined,
-      ...(spread === undefined ? {} : { spread }),
-    },
-  };
-}
-
-function skip(compiled: CompiledPlacement, prior: Uint32Array): DecidedState {
+function skip(compiled: CompiledPlacement, prior: OwnDecisions): DecidedState {
   return {
     compiled,
     stage: 'skipped',
@@ -183,62 +139,4 @@ function skip(compiled: CompiledPlacement, prior: Uint32Array): DecidedState {
       ...{ unscheduled: 0, groups: [], conditions: [], requeueAtMs: undefined },
     },
   };
-}
-
-/** The groups, or what is wrong with the strategy. */
-function groupsOf(
-  { fleet }: SchedulingIndex,
-  { groups: plan }: CompiledPlacement,
-  { selected, scores }: { readonly selected: Uint32Array; readonly scores: readonly number[] },
-): readonly DecisionGroup[] | string {
-  if (!plan.ok) return plan.error;
-  if (!plan.byScore) return cutGroups(plan, fleet, inNameOrder(selected, fleet));
-  const order = Array.from(selected.keys()).sort(
-    (a, b) =>
-      (scores[b] as number) - (scores[a] as number) || (selected[a] as number) - (selected[b] as number),
-  );
-  return cutGroups(
-    plan,
-    fleet,
-    Uint32Array.from(order, (at) => selected[at] as number),
-  );
-}
-
-function namesOf(clusters: Uint32Array, { names }: Fleet): string[] {
-  const list = new Array<string>(clusters.length);
-  for (let i = 0; i < clusters.length; i++) list[i] = names[clusters[i] as number] as string;
-  return list;
-}
-
-function inNameOrder(clusters: Uint32Array, fleet: Fleet): Uint32Array {
-  if (clusters.length < 32) return clusters.toSorted();
-  const marks = makeBitset(fleet.size);
-  for (let i = 0; i < clusters.length; i++) putBit(marks, clusters[i] as number, true);
-  const ordered = new Uint32Array(clusters.length);
-  readBits(marks, ordered);
-  return ordered;
-}
-
-/** The earliest end of a toleration that keeps a cluster of before tolerated. */
-function requeueAtMs(
-  { fleet, now }: SchedulingIndex,
-  { tolerations }: CompiledPlacement,
-  prior: Uint32Array,
-): number | undefined {
-  if (!tolerations.timed) return undefined;
-  let first: Instant | undefined;
-  for (const cluster of prior) {
-    if (cluster >= fleet.size || !hasBit(tolerations.passDecided, cluster)) continue;
-    for (const taint of fleet.cluster(cluster).spec?.taints ?? []) {
-      if (taint.effect === 'PreferNoSelect' || taint.effect === 'NoSelectIfNew') continue;
-      const verdict = matchTolerations(taint, tolerations.tolerations, now);
-      if (verdict.verdict !== 'tolerated' || verdict.until === undefined) continue;
-      if (first === undefined || compareInstants(verdict.until, first) < 0) first = verdict.until;
-    }
-  }
-  return first === undefined ? undefined : epochMsOf(first);
-}
-
-function misconfigured(plugin: string, message: string): ScheduleStatus {
-  return { code: 'Misconfigured', plugin, message };
 }

@@ -1,23 +1,33 @@
 import type { PlacementDecision } from '../model/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
+import { hasBit } from '../snapshot/bitset.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
+import { CountJournal } from './count-journal.ts';
+import type { OwnDecisions } from './own-decisions.ts';
+import { decisionChange, listDecisions, ownDecisions } from './own-decisions.ts';
 
 /**
  * The current decisions of all placements, as cluster numbers, with a count per cluster kept at every change: what
  * Balance, Steady and NoSelectIfNew read. Clusters that are decided but not in the fleet get numbers above it.
  */
 export class DecisionBook {
+  /** Clusters whose count changed. */
+  readonly journal = new CountJournal();
   readonly #fleet: Fleet;
-  readonly #own = new Map<string, Uint32Array>();
+  readonly #nothing: OwnDecisions;
+  readonly #own = new Map<string, OwnDecisions>();
   readonly #strangers = new Map<string, number>();
   readonly #strangerNames: string[] = [];
   #counts: Int32Array;
   /** How many clusters are decided exactly so many times; index 0 is not kept. */
   #frequency = new Int32Array(64);
   #most = 0;
+  /** The clusters that are decided `#most` times; undefined: to be looked for. */
+  #top: number[] | undefined;
 
   constructor(fleet: Fleet, decisions: readonly PlacementDecision[]) {
     this.#fleet = fleet;
+    this.#nothing = ownDecisions(new Uint32Array(0), fleet.size);
     this.#counts = new Int32Array(fleet.size + 16);
     const names = new Map<string, string[]>();
     for (const decision of decisions) {
@@ -26,7 +36,7 @@ export class DecisionBook {
       for (const { clusterName } of decision.status?.decisions ?? []) list.push(clusterName);
       names.set(key, list);
     }
-    for (const [key, list] of names) this.put(key, this.numbersOf(list));
+    for (const [key, list] of names) this.put(key, this.decisionsOf(list));
   }
 
   /** How often each cluster is decided. Shared: read only. */
@@ -34,29 +44,50 @@ export class DecisionBook {
     return this.#counts;
   }
 
-  /** The largest count. */
-  get most(): number {
-    return this.#most;
+  /** The largest count without the decisions of one placement, which are in this book and have no repeats. */
+  mostWithout(own: OwnDecisions): number {
+    if (this.#most === 0) return 0;
+    this.#top ??= this.#findTop();
+    const isOwn = (cluster: number): boolean =>
+      cluster < this.#fleet.size ? hasBit(own.bits, cluster) : own.gone.includes(cluster);
+    return this.#top.every(isOwn) ? this.#most - 1 : this.#most;
   }
 
-  own(key: string): Uint32Array {
-    return this.#own.get(key) ?? NOTHING;
+  /** Copies of the counts, and their largest, without the decisions of one placement, repeats included. */
+  withoutOwn(key: string): { readonly counts: Int32Array; readonly most: number } {
+    const counts = this.#counts.slice();
+    for (const number of listDecisions(this.own(key))) counts[number] = (counts[number] as number) - 1;
+    return { counts, most: counts.reduce((most, count) => Math.max(most, count), 0) };
+  }
+
+  own(key: string): OwnDecisions {
+    return this.#own.get(key) ?? this.#nothing;
   }
 
   /** Replaces the decisions of one placement. */
-  put(key: string, numbers: Uint32Array): void {
-    this.take(key);
-    for (let i = 0; i < numbers.length; i++) this.#count(numbers[i] as number, 1);
-    this.#own.set(key, numbers);
+  put(key: string, after: OwnDecisions): void {
+    const before = this.own(key);
+    this.#own.set(key, after);
+    if (before === after) return;
+    const { gained, lost } = decisionChange(before, after);
+    for (const cluster of lost) this.#count(cluster, -1);
+    for (const cluster of gained) this.#count(cluster, 1);
+    while (this.#most > 0 && this.#frequency[this.#most] === 0) {
+      this.#most--;
+      this.#top = undefined;
+    }
   }
 
   /** Takes the decisions of one placement out of the counts and answers them. */
-  take(key: string): Uint32Array {
-    const numbers = this.own(key);
-    for (let i = 0; i < numbers.length; i++) this.#count(numbers[i] as number, -1);
+  take(key: string): OwnDecisions {
+    const own = this.own(key);
+    this.put(key, this.#nothing);
     this.#own.delete(key);
-    while (this.#most > 0 && this.#frequency[this.#most] === 0) this.#most--;
-    return numbers;
+    return own;
+  }
+
+  decisionsOf(names: readonly string[]): OwnDecisions {
+    return ownDecisions(this.numbersOf(names), this.#fleet.size);
   }
 
   numbersOf(names: readonly string[]): Uint32Array {
@@ -71,10 +102,13 @@ export class DecisionBook {
 
   /** All decisions as objects, one per placement, not cut into pages. */
   objects(): PlacementDecision[] {
-    return [...this.#own].map(([key, numbers]) => {
+    return [...this.#own].map(([key, own]) => {
       const slash = key.indexOf('/');
       const labels = slash < 0 ? {} : { [PLACEMENT_LABEL]: key.slice(slash + 1) };
-      const decisions = Array.from(numbers, (number) => ({ clusterName: this.nameOf(number), reason: '' }));
+      const decisions = Array.from(listDecisions(own), (number) => ({
+        clusterName: this.nameOf(number),
+        reason: '',
+      }));
       return {
         apiVersion: 'cluster.open-cluster-management.io/v1beta1',
         kind: 'PlacementDecision',
@@ -101,11 +135,20 @@ export class DecisionBook {
     if (after >= this.#frequency.length) this.#frequency = grown(this.#frequency);
     if (before > 0) this.#frequency[before] = (this.#frequency[before] as number) - 1;
     if (after > 0) this.#frequency[after] = (this.#frequency[after] as number) + 1;
-    if (after > this.#most) this.#most = after;
+    this.journal.add(number);
+    if (after > this.#most) {
+      this.#most = after;
+      this.#top = [number];
+    } else if (after === this.#most) this.#top?.push(number);
+    else if (before === this.#most) this.#top = this.#top?.filter((one) => one !== number);
+  }
+
+  #findTop(): number[] {
+    const top: number[] = [];
+    for (let i = 0; i < this.#counts.length; i++) if (this.#counts[i] === this.#most) top.push(i);
+    return top;
   }
 }
-
-const NOTHING = new Uint32Array(0);
 
 function grown(array: Int32Array): Int32Array<ArrayBuffer> {
   const longer = new Int32Array(array.length * 2);

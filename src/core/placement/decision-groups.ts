@@ -55,6 +55,45 @@ export function cutGroups(plan: GroupPlan, fleet: Fleet, ordered: Uint32Array): 
   return groups.length === 0 ? [{ index: 0, name: '', clusters: [] }] : groups;
 }
 
+/** Names of clusters that came into a selection, and that left it. */
+export interface MembersChange {
+  readonly gained: readonly string[];
+  readonly lost: readonly string[];
+}
+
+/**
+ * The groups after a change of members. Undefined: they must be cut anew, because they hang on more than the members
+ * or the change moves the cuts.
+ */
+export function moveMembers(
+  plan: GroupPlan,
+  groups: readonly DecisionGroup[],
+  { gained, lost }: MembersChange,
+): readonly DecisionGroup[] | undefined {
+  if (plan.byScore || plan.named.length > 0) return undefined;
+  if (gained.length + lost.length === 0) return groups;
+  const [only, ...others] = groups;
+  if (only === undefined || others.length > 0 || gained.length + lost.length > FEW) return undefined;
+  const clusters = [...only.clusters];
+  for (const name of lost) clusters.splice(placeOf(clusters, name), 1);
+  for (const name of gained) clusters.splice(placeOf(clusters, name), 0, name);
+  return plan.length(clusters.length) < clusters.length ? undefined : [{ ...only, clusters }];
+}
+
+/** More moves than this cost as much as cutting anew. */
+const FEW = 8;
+
+/** Of a sorted list: where the name stands or would stand. */
+function placeOf(names: readonly string[], name: string): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle] as string) < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** A percentage is of the selected count, fractions allowed, rounded up; nothing or too much means all. */
 function groupLength(value: IntOrString): ((selectedCount: number) => number) | string {
   const bounded = (length: number, count: number): number =>

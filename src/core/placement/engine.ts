@@ -2,18 +2,21 @@ import { InputError } from '../errors.ts';
 import type { Placement } from '../model/placement.ts';
 import type { Instant } from '../model/rfc3339.ts';
 import { compareInstants, parseRfc3339 } from '../model/rfc3339.ts';
+import { makeBitset } from '../snapshot/bitset.ts';
 import { Fleet } from '../snapshot/fleet.ts';
 import type { World } from '../snapshot/world.ts';
 import { carryOver } from './carry-over.ts';
 import type { CompileCel } from './cel-hook.ts';
 import { compileCel, rememberCel } from './cel-hook.ts';
-import type { DecidedState } from './decide-placement.ts';
+import type { DecisionBasis } from './decide-placement.ts';
 import { decidePlacement } from './decide-placement.ts';
+import type { DecidedState } from './decided-state.ts';
 import { DecisionBook } from './decision-book.ts';
 import { Dependents } from './dependents.ts';
 import { Eligibility } from './eligibility.ts';
 import { ImpactFinder } from './impact.ts';
 import { readsDifferently } from './placement-change.ts';
+import { redecidePlacement } from './redecide-placement.ts';
 import type { ScheduleResult } from './schedule-result.ts';
 import type { CompiledPlacement } from './scheduling-index.ts';
 import { SchedulingIndex, placementKey } from './scheduling-index.ts';
@@ -115,17 +118,16 @@ export class PlacementEngine {
   ): { readonly result: ScheduleResult; readonly trace: PlacementTrace } {
     const compiled = this.#index.compile(placement, { extraBindings, passing: true });
     const last = this.#stateOf(compiled.key);
-    const own = this.#book.take(compiled.key);
-    const { counts, most } = this.#book;
+    const basis = this.#basisOf(compiled.key);
+    const prior = last?.prior ?? basis.prior;
     const kept = last !== undefined && last.kept.size > 0 ? last.kept : undefined;
-    const state = decidePlacement(this.#index, compiled, { prior: last?.prior ?? own, counts, most, kept });
-    this.#book.put(compiled.key, own);
+    const state = decidePlacement(this.#index, compiled, { ...basis, prior, kept });
     return { result: state.result, trace: new PlacementTrace(this.#index, state, this.#book) };
   }
 
   /** Tells the engine what a placement's published decisions are when they are not what it decided. Schedules nothing. */
   recordPublished(key: string, clusters: readonly string[]): void {
-    this.#book.put(key, this.#book.numbersOf(clusters));
+    this.#book.put(key, this.#book.decisionsOf(clusters));
   }
 
   /**
@@ -157,13 +159,14 @@ export class PlacementEngine {
       impact.replaceScore(score.metadata.namespace ?? '', score.metadata.name, score);
     if (!isBack) impact.advance(now);
     this.#world = { ...this.#world, now: delta.now ?? this.#world.now };
+    const isNew = (position: number): boolean =>
+      this.#states[position] === undefined || edited.has((this.#compiled[position] as CompiledPlacement).key);
     const affected = [...this.#states.keys()].filter(
-      (position) =>
-        this.#states[position] === undefined ||
-        impact.affected.has(position) ||
-        edited.has((this.#compiled[position] as CompiledPlacement).key),
+      (position) => impact.affected.has(position) || isNew(position),
     );
-    return affected.map((position) => this.#schedule(position).result);
+    return affected.map((position) =>
+      this.#reschedule(position, isNew(position) ? undefined : impact.affected.get(position)),
+    );
   }
 
   /** Takes placements in and out. Answers the keys of those that read differently now. */
@@ -232,12 +235,36 @@ export class PlacementEngine {
     );
   }
 
-  #schedule(position: number): DecidedState {
+  #schedule(position: number, journalLength?: number): DecidedState {
     const compiled = this.#compiled[position] as CompiledPlacement;
-    const prior = this.#book.take(compiled.key);
-    const { counts, most } = this.#book;
-    const state = decidePlacement(this.#index, compiled, { prior, counts, most });
-    this.#book.put(compiled.key, state.recorded);
+    const basis = { ...this.#basisOf(compiled.key), journalLength };
+    return this.#keep(position, decidePlacement(this.#index, compiled, basis));
+  }
+
+  #basisOf(key: string): DecisionBasis {
+    const prior = this.#book.own(key);
+    const { counts } = this.#book;
+    if (prior.repeats.length === 0)
+      return { prior, counts, counted: prior.bits, most: this.#book.mostWithout(prior) };
+    const others = this.#book.withoutOwn(key);
+    return { prior, ...others, counted: makeBitset(this.#index.fleet.size) };
+  }
+
+  /** From how things stood if that is possible: `touched` are the clusters that changed since. */
+  #reschedule(position: number, touched: Iterable<number> | undefined): ScheduleResult {
+    const before = this.#states[position];
+    const book = this.#book;
+    const moved =
+      touched === undefined || before === undefined
+        ? undefined
+        : redecidePlacement(this.#index, before, { book, touched });
+    const state =
+      moved === undefined ? this.#schedule(position, book.journal.length) : this.#keep(position, moved);
+    return state.result;
+  }
+
+  #keep(position: number, state: DecidedState): DecidedState {
+    this.#book.put(state.compiled.key, state.recorded);
     this.#states[position] = state;
     return state;
   }

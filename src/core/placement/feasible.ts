@@ -10,22 +10,17 @@ export function matchingClusters({ eligibility, predicate }: CompiledPlacement):
 }
 
 /**
- * Clusters that pass all filters; a fresh set. `prior`: this placement's decisions of before, which NoSelectIfNew
- * taints spare; numbers beyond the fleet are clusters that are gone.
+ * Clusters that pass all filters; a fresh set.
+ * @param prior this placement's decisions of before, which NoSelectIfNew taints spare
  */
-export function feasibleClusters(compiled: CompiledPlacement, prior: Uint32Array): Bitset {
+export function feasibleClusters(compiled: CompiledPlacement, prior: Bitset): Bitset {
   const available = compiled.eligibility.bits;
   const matching = compiled.predicate.bits;
   const { passNew, passDecided } = compiled.tolerations;
   const bits = new Uint32Array(available.length);
-  for (let i = 0; i < bits.length; i++)
-    bits[i] = (available[i] as number) & (matching[i] as number) & (passNew[i] as number);
-  for (let i = 0; i < prior.length; i++) {
-    const cluster = prior[i] as number;
-    const word = cluster >>> 5;
-    if (word >= bits.length) continue;
-    const spared = (available[word] as number) & (matching[word] as number) & (passDecided[word] as number);
-    bits[word] = (bits[word] as number) | (spared & (1 << (cluster & 31)));
+  for (let i = 0; i < bits.length; i++) {
+    const passing = (passNew[i] as number) | ((passDecided[i] as number) & (prior[i] as number));
+    bits[i] = (available[i] as number) & (matching[i] as number) & passing;
   }
   return bits;
 }

@@ -3,11 +3,10 @@ import type { ManagedCluster } from '../model/managed-cluster.ts';
 import type { Instant } from '../model/rfc3339.ts';
 import { epochMsOf } from '../model/rfc3339.ts';
 import { hasBit } from '../snapshot/bitset.ts';
-import type { DecidedState } from './decide-placement.ts';
+import type { DecidedState } from './decided-state.ts';
 import type { Dependents } from './dependents.ts';
 import { changedFields } from './changed-fields.ts';
 import { isFeasible } from './feasible.ts';
-import { hasExpired } from './prioritize/addon-score.ts';
 import type { SchedulingIndex } from './scheduling-index.ts';
 
 /**
@@ -19,7 +18,8 @@ import type { SchedulingIndex } from './scheduling-index.ts';
  * Cost: the classes that read a changed field, then the placements of the classes in which the cluster moved.
  */
 export class ImpactFinder {
-  readonly affected = new Set<number>();
+  /** Positions of the affected placements, each with the clusters that made it so. */
+  readonly affected = new Map<number, Set<number>>();
   readonly #index: SchedulingIndex;
   readonly #states: readonly (DecidedState | undefined)[];
   readonly #dependents: Dependents;
@@ -50,6 +50,7 @@ export class ImpactFinder {
     const { fleet } = this.#index;
     if (score === undefined) fleet.removeScore(namespace, name);
     else fleet.replaceScore(score);
+    if (score !== undefined) this.#index.scoreEnds.note(score);
     const number = fleet.numberOf(namespace);
     if (number === undefined) return;
     this.#checkContent(this.#dependents.ofAddOn(name), number);
@@ -64,11 +65,10 @@ export class ImpactFinder {
       for (const number of clusters) this.#check(tolerations, number);
     this.#states.forEach((state, position) => {
       const requeueAtMs = state?.result.requeueAtMs;
-      if (requeueAtMs !== undefined && requeueAtMs <= epochMsOf(now)) this.affected.add(position);
+      if (requeueAtMs !== undefined && requeueAtMs <= epochMsOf(now)) this.#touch(position);
     });
     if (!this.#dependents.readsAddOns) return;
-    for (const score of fleet.scores) {
-      if (hasExpired(score, before) || !hasExpired(score, now)) continue;
+    for (const score of this.#index.scoreEnds.between(before, now)) {
       const number = fleet.numberOf(score.metadata.namespace ?? '');
       if (number !== undefined) this.#checkContent(this.#dependents.ofAddOn(score.metadata.name), number);
     }
@@ -81,7 +81,7 @@ export class ImpactFinder {
       // The requeue time hangs on the taints of the clusters of before, whether they pass or not.
       if (!tolerations.timed) continue;
       for (const position of this.#dependents.ofClass(tolerations))
-        if (this.#states[position]?.prior.includes(number)) this.affected.add(position);
+        if (this.#wasDecided(position, number)) this.#touch(position, number);
     }
   }
 
@@ -89,8 +89,8 @@ export class ImpactFinder {
   #check(changed: object, number: number): void {
     for (const position of this.#dependents.ofClass(changed)) {
       const state = this.#states[position];
-      if (state === undefined || state.stage === 'skipped' || this.affected.has(position)) continue;
-      if (this.#noticesMove(state, number)) this.affected.add(position);
+      if (state === undefined || state.stage === 'skipped') continue;
+      if (this.#noticesMove(state, number)) this.#touch(position, number);
     }
   }
 
@@ -101,14 +101,25 @@ export class ImpactFinder {
     if (compiled.predicate.problem !== undefined) return true;
     if (state.hadAvailable !== compiled.eligibility.count > 0) return true;
     const before = hasBit(feasible, number);
-    const after = isFeasible(compiled, number, state.prior.includes(number));
+    const after = isFeasible(compiled, number, hasBit(state.prior.bits, number));
     return before !== after || (after && compiled.avoidPreferNoSelect);
   }
 
   #checkContent(positions: Iterable<number>, number: number): void {
     for (const position of positions) {
       const feasible = this.#states[position]?.feasible;
-      if (feasible !== undefined && hasBit(feasible, number)) this.affected.add(position);
+      if (feasible !== undefined && hasBit(feasible, number)) this.#touch(position, number);
     }
+  }
+
+  #wasDecided(position: number, number: number): boolean {
+    const state = this.#states[position];
+    return state !== undefined && hasBit(state.prior.bits, number);
+  }
+
+  #touch(position: number, number?: number): void {
+    const touched = this.affected.get(position) ?? new Set();
+    this.affected.set(position, touched);
+    if (number !== undefined) touched.add(number);
   }
 }

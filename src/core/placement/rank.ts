@@ -13,7 +13,7 @@ export function rankPositions(
   const count = totals.length;
   const size = Math.min(count, limit);
   if (size <= 0) return new Uint32Array(0);
-  const range = wholeRange(totals);
+  const range = count < FEW ? undefined : wholeRange(totals);
   if (range === undefined || range.most - range.least > MAX_BUCKETS)
     return rankByComparing(totals, avoided).slice(0, size);
   const stride = avoided === undefined ? 1 : 2;
@@ -37,6 +37,8 @@ export function rankPositions(
 }
 
 const MAX_BUCKETS = 1 << 16;
+/** Not worth buckets. */
+const FEW = 32;
 
 function wholeRange(totals: Float64Array): { least: number; most: number } | undefined {
   let [least, most] = [Infinity, -Infinity];

@@ -10,6 +10,7 @@ import { PredicateClass } from './predicate-class.ts';
 import { breaksTiesByPreferNoSelect } from './prefer-no-select.ts';
 import type { PolicyResult } from './prioritize/registry.ts';
 import { resolvePolicy } from './prioritize/registry.ts';
+import { ScoreEnds } from './score-ends.ts';
 import { Scratch } from './scratch.ts';
 import { TolerationClass } from './toleration-class.ts';
 
@@ -43,6 +44,7 @@ export class SchedulingIndex {
   /** 0, 1, … size − 1 */
   readonly everyCluster: Uint32Array;
   readonly scratch: Scratch;
+  readonly scoreEnds: ScoreEnds;
   readonly #compileCel: CompileCel;
   #now: Instant;
 
@@ -50,6 +52,7 @@ export class SchedulingIndex {
     this.fleet = fleet;
     this.eligibility = eligibility;
     this.scratch = new Scratch(fleet.size);
+    this.scoreEnds = new ScoreEnds(fleet);
     this.everyCluster = Uint32Array.from(fleet.names.keys());
     this.#now = given.now;
     this.#compileCel = given.compileCel;

@@ -1,4 +1,5 @@
-import type { ScoreInput } from './prioritize/prioritizer.ts';
+import type { AmountRange, ScoreInput } from './prioritize/prioritizer.ts';
+import { NO_RANGE } from './prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from './prioritize/registry.ts';
 
 /** Scores by prioritizer for the clusters of one ScoreInput; NaN where a prioritizer gives none. */
@@ -15,13 +16,19 @@ export interface Scored {
   readonly parts: readonly ScorePart[];
   /** Σ score × weight */
   readonly totals: Float64Array;
+  /** Per prioritizer: what its scores hang on besides each cluster. */
+  readonly ranges: readonly AmountRange[];
   readonly expired: readonly { readonly plugin: string; readonly objects: readonly string[] }[];
 }
 
-/** Where score columns come from: fresh ones, or buffers used again. */
-export type FloatSource = (slot: number, count: number) => Float64Array;
+export interface ScoreOptions {
+  /** Where score columns come from: fresh ones, or buffers used again. */
+  readonly floats?: (slot: number, count: number) => Float64Array;
+  /** Per prioritizer, over all clusters that are scored; default: those of the input. */
+  readonly ranges?: readonly AmountRange[];
+}
 
-const freshFloats: FloatSource = (_slot, count) => new Float64Array(count);
+const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new Float64Array(count);
 
 /** Runs the prioritizers that read decisions, over all clusters of the fleet. */
 export function keepScores(prioritizers: readonly WeightedPrioritizer[], input: ScoreInput): KeptScores {
@@ -29,17 +36,40 @@ export function keepScores(prioritizers: readonly WeightedPrioritizer[], input: 
   for (const { prioritizer } of prioritizers) {
     if (!prioritizer.readsDecisions) continue;
     const scores = new Int8Array(input.clusters.length);
-    prioritizer.score(input, scores);
+    prioritizer.score(input, scores, NO_RANGE);
     kept.set(prioritizer.name, scores);
   }
   return kept;
+}
+
+/** Keeps up to date what `keepScores` kept: for the clusters of the input. */
+export function keepScoresOf(
+  prioritizers: readonly WeightedPrioritizer[],
+  input: ScoreInput,
+  kept: KeptScores,
+): void {
+  for (const { prioritizer } of prioritizers) {
+    const scores = kept.get(prioritizer.name);
+    if (scores === undefined) continue;
+    const fresh = new Int8Array(input.clusters.length);
+    prioritizer.score(input, fresh, NO_RANGE);
+    fresh.forEach((score, at) => (scores[input.clusters[at] as number] = score));
+  }
+}
+
+/** Per prioritizer, over the clusters of the input. */
+export function measureClusters(
+  prioritizers: readonly WeightedPrioritizer[],
+  input: ScoreInput,
+): readonly AmountRange[] {
+  return prioritizers.map(({ prioritizer }) => prioritizer.measure?.(input) ?? NO_RANGE);
 }
 
 export function scoreClusters(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
   kept: KeptScores,
-  floats: FloatSource = freshFloats,
+  { floats = freshFloats, ranges = measureClusters(prioritizers, input) }: ScoreOptions = {},
 ): Scored {
   const { clusters } = input;
   const totals = floats(0, clusters.length).fill(0);
@@ -50,13 +80,13 @@ export function scoreClusters(
     const keptScores = kept.get(prioritizer.name);
     if (keptScores !== undefined) readKept(keptScores, clusters, scores);
     else {
-      const objects = prioritizer.score(input, scores);
+      const objects = prioritizer.score(input, scores, ranges[parts.length] ?? NO_RANGE);
       if (objects.length > 0) expired.push({ plugin: prioritizer.name, objects });
     }
     addWeighted(totals, scores, weight);
     parts.push({ name: prioritizer.name, weight, scores });
   }
-  return { parts, totals, expired };
+  return { parts, totals, ranges, expired };
 }
 
 function readKept(kept: Int8Array, clusters: Uint32Array, out: Float64Array): void {

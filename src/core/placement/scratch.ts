@@ -1,18 +1,22 @@
 /**
  * Buffers that one decision after the other uses again: a fleet's decisions would otherwise spend more time on
- * allocating and collecting large arrays than on scoring. What a buffer holds is valid until it is next asked for.
+ * allocating and collecting large arrays than on scoring. What a buffer holds is valid until it is next used.
  */
 export class Scratch {
   readonly #floats: Float64Array[] = [];
   readonly #size: number;
-  /** One number per cluster. */
+  /** One number per cluster; the same for the next two. */
   readonly clusters: Uint32Array;
+  readonly places: Uint32Array;
+  readonly placeTotals: Float64Array;
   /** One byte per cluster; whoever sets some clears them again. */
   readonly marks: Uint8Array;
 
   constructor(size: number) {
     this.#size = size;
     this.clusters = new Uint32Array(size);
+    this.places = new Uint32Array(size);
+    this.placeTotals = new Float64Array(size);
     this.marks = new Uint8Array(size);
   }
 

@@ -27,6 +27,8 @@ export class TolerationClass {
   readonly passNew: Bitset;
   readonly passDecided: Bitset;
   readonly avoided: Bitset;
+  /** Clusters with a taint that some toleration is about for a limited time. */
+  readonly timedClusters = new Set<number>();
   /** The next instant at which some verdict changes by the clock alone. */
   #nextChange: Instant | undefined;
 
@@ -46,6 +48,7 @@ export class TolerationClass {
   /** Judges one cluster again. True when something about it changed. */
   refresh(cluster: number, taints: readonly Taint[], now: Instant): boolean {
     let [passNew, passDecided, avoided] = [true, true, false];
+    if (this.timed) this.#noteTimed(cluster, taints);
     for (const taint of taints) {
       if (this.timed) this.#noteChanges(taint, now);
       if (taint.effect === 'PreferNoSelect') {
@@ -77,6 +80,14 @@ export class TolerationClass {
       if (taints !== undefined && taints.length > 0 && this.refresh(i, taints, now)) changed.push(i);
     }
     return changed;
+  }
+
+  #noteTimed(cluster: number, taints: readonly Taint[]): void {
+    const isTimed = this.tolerations.some(
+      (one) => one.tolerationSeconds !== undefined && taints.some((taint) => toleratesTaint(one, taint)),
+    );
+    if (isTimed) this.timedClusters.add(cluster);
+    else this.timedClusters.delete(cluster);
   }
 
   #noteChanges(taint: Taint, now: Instant): void {

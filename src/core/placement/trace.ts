@@ -1,8 +1,8 @@
 import type { ManagedCluster } from '../model/managed-cluster.ts';
 import type { SpreadConstraint } from '../model/placement.ts';
 import { bitsToArray, countBits, hasBit, putBit } from '../snapshot/bitset.ts';
-import type { DecidedState } from './decide-placement.ts';
-import { markDecided, scoreInput } from './decide-placement.ts';
+import { scoreInput } from './decide-placement.ts';
+import type { DecidedState } from './decided-state.ts';
 import type { DecisionBook } from './decision-book.ts';
 import { matchingClusters } from './feasible.ts';
 import type { KeptScores, Scored } from './score-clusters.ts';
@@ -116,7 +116,7 @@ export class PlacementTrace {
     const { fleet, now } = this.#index;
     const number = fleet.numberOf(cluster);
     if (number === undefined) return [];
-    const decided = this.state.prior.includes(number);
+    const decided = hasBit(this.state.prior.bits, number);
     return taintVerdicts(fleet.cluster(number), this.state.compiled.tolerations.tolerations, {
       now,
       decided,
@@ -234,10 +234,9 @@ export class PlacementTrace {
     { override, addOnScore }: { override?: ClusterOverride | undefined; addOnScore?: WhatIf['addOnScore'] },
   ): Scored {
     const { compiled, prior, kept } = this.state;
-    if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), expired: [] };
-    const decided = new Uint8Array(this.#index.fleet.size);
-    markDecided(decided, prior, 1);
-    const base = scoreInput(this.#index, decided, { counts: this.#book.counts, most: this.#book.most });
+    if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), ranges: [], expired: [] };
+    // What others decided stands in the kept scores.
+    const base = scoreInput(this.#index, { prior, counts: this.#book.counts, counted: prior.bits, most: 0 });
     const { fleet } = this.#index;
     const seen =
       override === undefined

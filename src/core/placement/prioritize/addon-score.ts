@@ -14,9 +14,9 @@ export function addOnScore(resourceName: string, scoreName: string): Prioritizer
       for (let i = 0; i < clusters.length; i++) {
         const cluster = clusters[i] as number;
         const object = find(cluster, resourceName);
-        if (object !== undefined && hasExpired(object, now))
-          expired.push(`${nameOf(cluster)}/${resourceName}`);
-        out[i] = readScore(object, scoreName, now);
+        const isExpired = object !== undefined && hasExpired(object, now);
+        if (isExpired) expired.push(`${nameOf(cluster)}/${resourceName}`);
+        out[i] = object === undefined || isExpired ? 0 : valueOf(object, scoreName);
       }
       return expired;
     },
@@ -24,11 +24,21 @@ export function addOnScore(resourceName: string, scoreName: string): Prioritizer
 }
 
 export function hasExpired(object: AddOnPlacementScore, now: Instant): boolean {
-  const validUntil = parseRfc3339(object.status?.validUntil ?? '');
-  return validUntil !== undefined && compareInstants(validUntil, now) < 0;
+  const end = validUntil(object);
+  return end !== undefined && compareInstants(end, now) < 0;
 }
 
-function readScore(object: AddOnPlacementScore | undefined, scoreName: string, now: Instant): number {
-  if (object === undefined || hasExpired(object, now)) return 0;
-  return object.status?.scores?.findLast((score) => score.name === scoreName)?.value ?? 0;
+/** When the scores end; undefined: never. Each object's text is parsed once. */
+export function validUntil(object: AddOnPlacementScore): Instant | undefined {
+  const text = object.status?.validUntil ?? '';
+  if (text === '') return undefined;
+  let end = ENDS.get(object);
+  if (end === undefined) ENDS.set(object, (end = { at: parseRfc3339(text) }));
+  return end.at;
+}
+
+const ENDS = new WeakMap<AddOnPlacementScore, { readonly at: Instant | undefined }>();
+
+function valueOf({ status }: AddOnPlacementScore, scoreName: string): number {
+  return status?.scores?.findLast((score) => score.name === scoreName)?.value ?? 0;
 }

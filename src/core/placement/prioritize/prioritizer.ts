@@ -1,5 +1,6 @@
 import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
 import type { Instant } from '../../model/rfc3339.ts';
+import type { Bitset } from '../../snapshot/bitset.ts';
 import type { ResourceName } from '../../snapshot/fleet.ts';
 
 /** What a prioritizer may look at. Clusters are numbers, ascending in the order of their names. */
@@ -10,13 +11,24 @@ export interface ScoreInput {
   /** Per cluster of the fleet; NaN when it does not tell. */
   readonly amounts: (resource: ResourceName) => Float64Array;
   readonly addOnScore: (cluster: number, resourceName: string) => AddOnPlacementScore | undefined;
-  /** This placement's decisions of before, one byte per cluster of the fleet. */
-  readonly decided: Uint8Array;
-  /** How often each cluster is decided by other placements, and the largest such count over all clusters. */
+  /** This placement's decisions of before. */
+  readonly decided: Bitset;
+  /** How often each cluster is decided, by this placement as well if it is in `ownDecisions`. */
   readonly decisionCounts: Int32Array;
+  readonly ownDecisions: Bitset;
+  /** The largest count of decisions of other placements over all clusters. */
   readonly mostDecisions: number;
   readonly now: Instant;
 }
+
+/** The least and the most of an amount over all clusters that are scored. */
+export interface AmountRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Of no clusters, or of a prioritizer that reads no amounts. */
+export const NO_RANGE: AmountRange = { least: Infinity, most: -Infinity };
 
 /** One way to score clusters. To add one: a file like its neighbours, and a line in the registry. */
 export interface Prioritizer {
@@ -32,10 +44,15 @@ export interface Prioritizer {
   /** The AddOnPlacementScores it reads. */
   readonly addOn?: string;
   /**
+   * What one score hangs on besides its own cluster, of all clusters that are to be scored. As long as it stays the
+   * same, a change of one cluster changes the score of no other.
+   */
+  readonly measure?: (input: ScoreInput) => AmountRange;
+  /**
    * Writes a score per entry of `input.clusters` into `out` (NaN: no score, counts as 0). Answers the
    * AddOnPlacementScores that have expired, as `namespace/name`.
    */
-  readonly score: (input: ScoreInput, out: ScoreColumn) => readonly string[];
+  readonly score: (input: ScoreInput, out: ScoreColumn, range: AmountRange) => readonly string[];
 }
 
 /** Kept scores are bytes, others floats. */

@@ -8,20 +8,23 @@ function resourceAllocatable(name: string, resource: ResourceName): Prioritizer 
     name,
     readsDecisions: false,
     resource,
-    score({ amounts: amountsOf, clusters }, out) {
+    measure({ amounts: amountsOf, clusters }) {
       const amounts = amountsOf(resource);
       let [least, most] = [Infinity, -Infinity];
       for (let i = 0; i < clusters.length; i++) {
         const amount = amounts[clusters[i] as number] as number;
-        out[i] = amount;
         if (amount < least) least = amount;
         if (amount > most) most = amount;
       }
+      return { least, most };
+    },
+    score({ amounts: amountsOf, clusters }, out, { least, most }) {
+      const amounts = amountsOf(resource);
       const span = most - least;
       for (let i = 0; i < clusters.length; i++) {
-        const amount = out[i] as number;
-        if (Number.isNaN(amount)) continue;
-        out[i] = span === 0 ? 100 : Math.trunc(((amount - least) / span - 0.5) * 200);
+        const amount = amounts[clusters[i] as number] as number;
+        if (Number.isNaN(amount)) out[i] = Number.NaN;
+        else out[i] = span === 0 ? 100 : Math.trunc(((amount - least) / span - 0.5) * 200);
       }
       return NO_WARNINGS;
     },

@@ -1,3 +1,4 @@
+import { hasBit } from '../../snapshot/bitset.ts';
 import type { Prioritizer } from './prioritizer.ts';
 import { NO_WARNINGS } from './prioritizer.ts';
 
@@ -6,7 +7,7 @@ export const steady: Prioritizer = {
   name: 'Steady',
   readsDecisions: false,
   score({ clusters, decided }, out) {
-    for (let i = 0; i < clusters.length; i++) out[i] = decided[clusters[i] as number] === 1 ? 100 : 0;
+    for (let i = 0; i < clusters.length; i++) out[i] = hasBit(decided, clusters[i] as number) ? 100 : 0;
     return NO_WARNINGS;
   },
 };
