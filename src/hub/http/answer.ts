@@ -38,7 +38,7 @@ export interface ForwardAnswer {
 
 export interface StreamSink {
   /** Bytes that the client has not taken yet, after this write. */
-  write(text: string): number;
+  write(text: string | Buffer): number;
   end(): void;
   /** Cuts the connection of a client that does not read. */
   destroy(): void;

@@ -132,9 +132,9 @@ export class WatchSession {
     return first;
   }
 
-  #write(text: string): void {
-    if (text === '' || this.#closed) return;
-    if (this.#sink.write(text) <= BACKLOG_LIMIT_BYTES) return;
+  #write(lines: string | Buffer): void {
+    if (lines.length === 0 || this.#closed) return;
+    if (this.#sink.write(lines) <= BACKLOG_LIMIT_BYTES) return;
     this.#close();
     this.#sink.destroy();
   }
