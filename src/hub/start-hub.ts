@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { InputError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { ocmChecks } from './admit/ocm-checks.ts';
@@ -27,6 +28,7 @@ import { clusterDirectory } from './members/cluster-directory.ts';
 import { REAL_CLOCK } from './real-clock.ts';
 
 const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
+const CLUSTERS_AT_A_TIME = 16;
 const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Settled extends HubOptions {
@@ -82,10 +84,8 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
     handler.handle(request, response),
   );
   const controllers: RunningControllers[] = [];
-  for (const cluster of clusters.values()) {
-    await createBootstrapObjects(cluster, caPem);
-    controllers.push(startControllers(cluster, keys.authority));
-  }
+  await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster, caPem));
+  for (const cluster of clusters.values()) controllers.push(startControllers(cluster, keys.authority));
   const port = await server.listen(hosts.host, hosts.port);
   address.text = `${urlHost(hosts.host)}:${String(port)}`;
   certificate.keepFresh(
@@ -109,7 +109,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
       certificate.stop();
       for (const running of controllers) await running.stop();
       await server.close();
-      for (const cluster of clusters.values()) await cluster.close();
+      await forEachCluster([...clusters.values()], (cluster) => cluster.close());
       await audit.close();
       releaseLock();
     }),
@@ -122,22 +122,35 @@ async function openClusters(
   tokens: TokenFile,
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, log, onFatal, members } = options;
-  const clusters = new Map<string, ApiCluster>();
-  for (const name of ['', ...members]) {
+  const admission = options.admission ?? ocmChecks;
+  const { authority } = keys;
+  const names = ['', ...members];
+  const opened = await forEachCluster(names, (name) => {
     // Its own issuer: a token of one member is nothing to another.
     const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
     const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
     const directory = clusterDirectory(dataDir, name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const admission = options.admission ?? ocmChecks;
-    const { authority } = keys;
     const deps = { tokens, serviceAccounts, authority, admission, clock, onFatal };
-    clusters.set(
-      name,
-      await ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps }),
-    );
-  }
-  return clusters;
+    return ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps });
+  });
+  return new Map(opened.map((cluster) => [cluster.name, cluster]));
+}
+
+/**
+ * A few at a time: each waits for the disk again and again, and a thousand files need not be open at once. Throws the first failure,
+ * but only when nothing runs any more.
+ */
+async function forEachCluster<Item, Result>(
+  items: readonly Item[],
+  step: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const limit = pLimit(CLUSTERS_AT_A_TIME);
+  const done = await Promise.allSettled(items.map((item) => limit(step, item)));
+  return done.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
 }
 
 /** Writes the kubeconfigs of the administrator, keeping the token while it is good; returns where they are. */

@@ -61,21 +61,25 @@ export class NamespaceController implements HubController {
     const accounts = this.#client.ref({ group: '', version: 'v1', plural: 'serviceaccounts' });
     const configMaps = this.#client.ref({ group: '', version: 'v1', plural: 'configmaps' });
     if (accounts === undefined || configMaps === undefined) return;
-    if (this.#client.get(accounts, { namespace: name, name: 'default' }) === undefined) {
-      const metadata = { name: 'default', namespace: name };
-      await this.#client.create(accounts, name, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-    }
-    const present = this.#client.get(configMaps, { namespace: name, name: ROOT_CA });
+    // Both in one commit.
+    await Promise.all([this.#giveAccount(accounts, name), this.#giveRootCertificate(configMaps, name)]);
+  }
+
+  async #giveAccount(accounts: ResourceRef, namespace: string): Promise<void> {
+    if (this.#client.get(accounts, { namespace, name: 'default' }) !== undefined) return;
+    const metadata = { name: 'default', namespace };
+    await this.#client.create(accounts, namespace, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+  }
+
+  async #giveRootCertificate(configMaps: ResourceRef, namespace: string): Promise<void> {
+    const present = this.#client.get(configMaps, { namespace, name: ROOT_CA });
+    const data = { 'ca.crt': this.#caPem };
     if (present === undefined) {
-      const metadata = { name: ROOT_CA, namespace: name };
-      const data = { 'ca.crt': this.#caPem };
-      await this.#client.create(configMaps, name, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+      const metadata = { name: ROOT_CA, namespace };
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+      await this.#client.create(configMaps, namespace, object);
     } else if (textAt(objectAt(present, 'data'), 'ca.crt') !== this.#caPem)
-      await this.#client.mergePatch(
-        configMaps,
-        { namespace: name, name: ROOT_CA },
-        { data: { 'ca.crt': this.#caPem } },
-      );
+      await this.#client.mergePatch(configMaps, { namespace, name: ROOT_CA }, { data });
   }
 
   async #drain(ref: ResourceRef, namespace: JsonObject, name: string): Promise<void> {

@@ -158,14 +158,17 @@ function bootstrapObjects(caPem: string): readonly BootstrapObject[] {
   return [...names.map(namespace), ...roles(), reader, authentication];
 }
 
-/** Creates what is missing; what exists stays as its owner made it. */
+/** Creates what is missing, in one commit; what exists stays as its owner made it. */
 export async function createBootstrapObjects(cluster: Cluster, caPem: string): Promise<void> {
   const client = new LocalClient(cluster, 'bootstrap');
+  const created: Promise<unknown>[] = [];
   for (const { resource, namespace, object } of bootstrapObjects(caPem)) {
     const ref = client.ref(resource);
     if (ref === undefined) continue;
     const metadata = object['metadata'] as { name: string };
     if (client.get(ref, { namespace, name: metadata.name }) !== undefined) continue;
-    await client.create(ref, namespace, object);
+    // Stored at once; what is waited for is the disk.
+    created.push(client.create(ref, namespace, object));
   }
+  await Promise.all(created);
 }

@@ -1,8 +1,13 @@
 import { builtinDefinitions } from './builtin/builtin-definitions.ts';
 import { ocmDefinitions } from './ocm/ocm-definitions.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
 import { Scheme } from './scheme.ts';
+
+/** Definitions never change, so all clusters of a process share them: compiling the schemas takes longer than the rest of a member. */
+let shared: readonly ResourceDefinition[] | undefined;
 
 /** A scheme with everything that is served from the start. One per cluster: custom resources are added to it. */
 export function createScheme(): Scheme {
-  return new Scheme([...builtinDefinitions(), ...ocmDefinitions()]);
+  shared ??= [...builtinDefinitions(), ...ocmDefinitions()];
+  return new Scheme(shared);
 }

@@ -219,6 +219,8 @@ export class ObjectStore {
   }
 }
 
-function entryOf({ namespace, name, rv, json, object, facts }: RecoveredObject): StoredObject {
-  return StoredObject.fromJson({ namespace, name }, rv, json ?? JSON.stringify(object), facts);
+function entryOf(recovered: RecoveredObject): StoredObject {
+  const { namespace, name, rv, json, facts } = recovered;
+  // Asking for the object would parse it.
+  return StoredObject.fromJson({ namespace, name }, rv, json ?? JSON.stringify(recovered.object), facts);
 }

@@ -1,6 +1,7 @@
 import { InputError } from '../../../core/errors.ts';
 
-const MEMBER_LIMIT = 500;
+/** Each member has a store of its own and five watches of its simulated workloads in this process: a thousand take about a gigabyte. */
+const MEMBER_LIMIT = 1000;
 
 function refuse(option: string, text: string, expected: string): InputError {
   return new InputError(`got ${JSON.stringify(text)}, expected ${expected}`, {
