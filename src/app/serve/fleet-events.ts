@@ -22,6 +22,8 @@ export type FleetHappening =
       readonly applied: number;
       readonly pruned: number;
       readonly unchanged: number;
+      /** The release that let more be deleted than the budget allows, and who gave it. */
+      readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
   | {
       readonly kind: 'sync-problem';

@@ -123,8 +123,8 @@ export class GitLoop {
 
   #tell(outcome: SyncOutcome): void {
     const { emit, name } = this.#options;
-    const { applied, pruned, unchanged, problems, pruneHeld } = outcome;
-    emit({ kind: 'synced', source: name, applied, pruned, unchanged });
+    const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
+    emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
     // The same trouble is told once, not at every pass.
     const text = JSON.stringify([problems, pruneHeld]);
     if (text === this.#told) return;

@@ -1,26 +1,21 @@
 import pLimit from 'p-limit';
-import { fieldConflicts } from '../../adapters/kube/kube-errors.ts';
-import { BerthError, ConflictError, errorText, TransientError } from '../../core/errors.ts';
+import { BerthError, TransientError } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../core/model/object-ref.ts';
-import { formatLocation } from '../../core/model/source-location.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
-import { RELEASE_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { inWaves } from '../../core/sync/apply-order.ts';
-import {
-  APPLY_SET_PART_OF_LABEL,
-  applySetId,
-  applySetParent,
-  type MemberKind,
-  memberKinds,
-} from '../../core/sync/apply-set.ts';
+import { applySetId, type MemberKind, memberKinds } from '../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../core/sync/desired-object.ts';
 import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
+import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
+import { NeededNamespaces } from './needed-namespaces.ts';
+import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
 
 export interface HubSyncOptions {
   readonly api: KubeApi;
@@ -44,35 +39,15 @@ export interface SyncInput {
   readonly complete: boolean;
 }
 
-export interface SyncProblem {
-  readonly object: string;
-  readonly message: string;
-  readonly location: string | undefined;
-  readonly retry: boolean;
-}
-
 export interface SyncOutcome {
   readonly applied: number;
   readonly unchanged: number;
   readonly pruned: number;
   readonly problems: readonly SyncProblem[];
+  /** The release that let a prune beyond the budget happen, and who gave it. */
+  readonly released?: { readonly token: string; readonly by: string } | undefined;
   readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
 }
-
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
-const CONFIG_MAP: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 interface Tally {
   applied: number;
@@ -86,29 +61,37 @@ export class HubSync {
   readonly #options: HubSyncOptions;
   readonly #id: string;
   readonly #limit: ReturnType<typeof pLimit>;
-  readonly #namespaces = new Set<string>();
+  readonly #namespaces: NeededNamespaces;
+  readonly #registry: ApplySetRegistry;
+  /** Objects of other ApplySets as the last full look at the hub found them: identity to the set's id. */
+  #others: SetMembers['others'] = new Map();
   /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
   readonly #stored = new Map<string, string>();
 
   constructor(options: HubSyncOptions) {
+    const { api, digest, source, namespace, concurrency } = options;
     this.#options = options;
-    this.#id = applySetId(options.digest, this.#parentKey());
-    this.#limit = pLimit(options.concurrency);
+    const parent = { name: `berth-${source}`, namespace };
+    this.#id = applySetId(digest, parent);
+    this.#limit = pLimit(concurrency);
+    this.#namespaces = new NeededNamespaces(api);
+    this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
   }
 
   async sync(input: SyncInput): Promise<SyncOutcome> {
-    const { api } = this.#options;
     const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
     const wanted = input.objects.filter(({ object }) => object.kind !== 'PlacementDecision');
-    const parent = await api.get(CONFIG_MAP, this.#parentKey());
+    const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
-    const members = await this.#listMembers(kinds);
+    const { own: members, others } = await this.#registry.listMembers(kinds);
+    this.#others = others;
+    await this.#namespaces.need(this.#options.namespace);
     // Before the first member: a crash in between must not leave members that no parent names.
-    await this.#writeParent(parent, [...members.values(), ...wanted.map(({ object }) => object)]);
+    await this.#registry.writeParent(parent, [...members.values(), ...wanted.map(({ object }) => object)]);
     for (const wave of inWaves(wanted.map((entry) => ({ ...entry, kind: entry.object.kind }))))
       await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, members, tally))));
-    const pruneHeld = await this.#prune(input, members, parent, tally);
-    return { ...tally, pruneHeld };
+    const pruned = await this.#prune(input, members, parent, tally);
+    return { ...tally, ...pruned };
   }
 
   async #applyOne(
@@ -122,7 +105,7 @@ export class HubSync {
       else tally.unchanged += 1;
     } catch (error) {
       if (!(error instanceof BerthError)) throw error;
-      tally.problems.push(problemOf(entry, error));
+      tally.problems.push(syncProblemOf(entry, error));
     }
   }
 
@@ -134,13 +117,30 @@ export class HubSync {
     let live = members.get(id);
     let changed = false;
     if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
-      if (kind.namespaced) await this.#needNamespace(desired.metadata.namespace ?? 'default');
-      if (object.kind === 'ManagedCluster') await this.#needNamespace(object.metadata.name);
+      await this.#requireFree(id, object);
+      await this.#makeNamespaces(kind, desired);
       live = await api.apply(kind, desired, { fieldManager: 'berth', force });
       this.#stored.set(id, this.#fingerprint(desired, live));
       changed = true;
     }
     return (await this.#writeRecordedStatus(kind, object, live)) || changed;
+  }
+
+  async #makeNamespaces(kind: KindInfo, object: KubeObject): Promise<void> {
+    if (!this.#options.createNamespaces) return;
+    if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
+    if (object.kind === 'ManagedCluster') await this.#namespaces.need(object.metadata.name);
+  }
+
+  /** Every source writes as the same field manager, so the server would let two of them fight over an object for ever. */
+  async #requireFree(id: string, object: KubeObject): Promise<void> {
+    const set = this.#others.get(id);
+    if (set === undefined || this.#options.force) return;
+    const owner = await this.#registry.describeSet(set);
+    throw new TransientError(
+      `belongs to ${owner} and can be in one source only: take it out of one of the two, or let this source force it`,
+      { code: 'sync.owned', subject: formatRef(refOf(object)) },
+    );
   }
 
   /** True when it wrote. */
@@ -164,7 +164,7 @@ export class HubSync {
     members: ReadonlyMap<string, KubeObject>,
     parent: KubeObject | undefined,
     tally: Tally,
-  ): Promise<SyncOutcome['pruneHeld']> {
+  ): Promise<Pick<SyncOutcome, 'pruneHeld' | 'released'>> {
     const { source, budget, digest } = this.#options;
     const wanted = new Set(input.objects.map(({ object }) => identityOf(refOf(object))));
     // As they stand on the hub: see `placed`.
@@ -191,17 +191,19 @@ export class HubSync {
         location: undefined,
         retry: false,
       });
-      return undefined;
+      return { pruneHeld: undefined };
     }
-    if (plan.kind === 'held') return { message: plan.message, token: plan.token };
+    if (plan.kind === 'held') return { pruneHeld: { message: plan.message, token: plan.token } };
     for (const wave of [...inWaves(plan.objects)].reverse())
       await Promise.all(wave.map((object) => this.#limit(() => this.#pruneOne(object, tally))));
     if (plan.objects.length > 0) {
       const pruned = new Set(plan.objects);
       const left = all.filter((member) => !pruned.has(member));
-      await this.#writeParent(undefined, [...left, ...input.objects.map(({ object }) => object)]);
+      await this.#registry.writeParent(undefined, [...left, ...input.objects.map(({ object }) => object)]);
     }
-    return undefined;
+    const by = parent?.metadata.annotations?.[RELEASED_BY_ANNOTATION] ?? 'unknown';
+    const token = plan.releasedToken;
+    return { pruneHeld: undefined, released: token === undefined ? undefined : { token, by } };
   }
 
   async #pruneOne(object: KubeObject, tally: Tally): Promise<void> {
@@ -213,43 +215,8 @@ export class HubSync {
       tally.pruned += 1;
     } catch (error) {
       if (!(error instanceof BerthError)) throw error;
-      tally.problems.push(problemOf({ object }, error));
+      tally.problems.push(syncProblemOf({ object }, error));
     }
-  }
-
-  async #listMembers(kinds: readonly MemberKind[]): Promise<Map<string, KubeObject>> {
-    const members = new Map<string, KubeObject>();
-    const labelSelector = `${APPLY_SET_PART_OF_LABEL}=${this.#id}`;
-    const list = async ({ apiVersion, kind }: MemberKind): Promise<void> => {
-      const info = await this.#options.api.resolve(apiVersion, kind);
-      // A kind that the hub does not serve has no members; applying one says so.
-      if (info === undefined) return;
-      for (const object of (await this.#options.api.list(info, { labelSelector })).items)
-        members.set(identityOf(refOf(object)), object);
-    };
-    await Promise.all(kinds.map((kind) => this.#limit(() => list(kind))));
-    return members;
-  }
-
-  async #writeParent(before: KubeObject | undefined, members: readonly KubeObject[]): Promise<void> {
-    const parent = applySetParent(this.#parentKey(), this.#id, members);
-    if (before !== undefined && containsAll(before, parent)) return;
-    await this.#needNamespace(parent.metadata.namespace ?? '', true);
-    await this.#options.api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
-  }
-
-  async #needNamespace(name: string, always = false): Promise<void> {
-    if ((!this.#options.createNamespaces && !always) || this.#namespaces.has(name)) return;
-    if ((await this.#options.api.get(NAMESPACE, { namespace: '', name })) === undefined) {
-      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-      await this.#options.api
-        .create(NAMESPACE, namespace, { fieldManager: 'berth' })
-        .catch((error: unknown) => {
-          // Somebody else was faster.
-          if (!(error instanceof ConflictError)) throw error;
-        });
-    }
-    this.#namespaces.add(name);
   }
 
   async #requireKind(object: KubeObject): Promise<KindInfo> {
@@ -271,10 +238,6 @@ export class HubSync {
     const { labels, annotations } = metadata;
     return this.#options.digest(canonicalJson([desired, rest, labels, annotations]));
   }
-
-  #parentKey(): { name: string; namespace: string } {
-    return { name: `berth-${this.#options.source}`, namespace: this.#options.namespace };
-  }
 }
 
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
@@ -295,21 +258,4 @@ function placed(object: KubeObject, kind: KindInfo): KubeObject {
       : object;
   const { namespace: _namespace, ...metadata } = object.metadata;
   return { ...object, metadata };
-}
-
-function problemOf(
-  entry: { object: KubeObject; location?: SourceObject['location'] },
-  error: BerthError,
-): SyncProblem {
-  const conflicts = fieldConflicts(error);
-  const message =
-    conflicts.length > 0
-      ? `fields belong to another manager and the source does not say force: ${conflicts.map(({ field, message: why }) => `${field} (${why})`).join('; ')}`
-      : errorText(error);
-  return {
-    object: formatRef(refOf(entry.object)),
-    message,
-    location: entry.location === undefined ? undefined : formatLocation(entry.location),
-    retry: error instanceof TransientError,
-  };
 }

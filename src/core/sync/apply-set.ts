@@ -5,7 +5,7 @@ import type { Digest } from '../publish/plan-token.ts';
  * Ownership of applied objects as an ApplySet (KEP-3659): a parent object names the kinds and namespaces, every member carries the
  * parent's id. kubectl and other tools that know ApplySets see, and respect, the same set.
  */
-const APPLY_SET_ID_LABEL = 'applyset.kubernetes.io/id';
+export const APPLY_SET_ID_LABEL = 'applyset.kubernetes.io/id';
 export const APPLY_SET_PART_OF_LABEL = 'applyset.kubernetes.io/part-of';
 const APPLY_SET_TOOLING_ANNOTATION = 'applyset.kubernetes.io/tooling';
 const APPLY_SET_KINDS_ANNOTATION = 'applyset.kubernetes.io/contains-group-kinds';

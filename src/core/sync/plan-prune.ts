@@ -26,7 +26,13 @@ export interface PruneInput {
 }
 
 export type PrunePlan =
-  | { readonly kind: 'prune'; readonly objects: readonly KubeObject[]; readonly kept: readonly KubeObject[] }
+  | {
+      readonly kind: 'prune';
+      readonly objects: readonly KubeObject[];
+      readonly kept: readonly KubeObject[];
+      /** The release without which this would be held. */
+      readonly releasedToken?: string | undefined;
+    }
   | { readonly kind: 'suspended'; readonly message: string }
   | {
       readonly kind: 'held';
@@ -50,7 +56,8 @@ export function planPrune(input: PruneInput): PrunePlan {
   }
   const limit = removalLimit(input.budget, input.members.length);
   const token = planToken(input.digest, `sync ${input.source}`, names, []);
-  if (objects.length <= limit || input.releasedToken === token) return { kind: 'prune', objects, kept };
+  if (objects.length <= limit) return { kind: 'prune', objects, kept };
+  if (input.releasedToken === token) return { kind: 'prune', objects, kept, releasedToken: token };
   const message =
     `${objects.length} of ${input.members.length} objects left Git (budget ${limit}); nothing is deleted: ${listNames(names)}. ` +
     `To let this happen, run: berth release --source ${input.source} --token ${token}`;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
@@ -122,6 +122,17 @@ export class ServedFleet {
           (reason === undefined || condition.reason === reason),
       ),
     );
+
+  /** What `serve` needs for `status` to answer. */
+  readonly http = (): NonNullable<ServeFleetOptions['http']> => {
+    const tokenFile = join(this.dataDir, 'tokens');
+    writeFileSync(tokenFile, 'a-token-of-this-test');
+    return { host: '127.0.0.1', port: 0, tokenFile };
+  };
+
+  /** `berth status` of a controller that serves `http`; its text and exit code. */
+  readonly status = () =>
+    this.berth('status', '--server', this.#running?.url ?? '', '--token-file', join(this.dataDir, 'tokens'));
 
   /** Runs a command as a person would, in the repository. */
   readonly berth = async (...args: string[]) => {
