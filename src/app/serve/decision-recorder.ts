@@ -25,9 +25,12 @@ export class DecisionRecorder {
     this.#options = options;
   }
 
-  /** Remembers the inputs of results for as long as the results live. A result that an engine hands out again keeps its first world. */
+  /**
+   * Remembers the inputs of results for as long as the results live. A result that an engine hands out again follows from
+   * the newest world as well; the earlier one can go.
+   */
   saw(world: World, results: readonly ScheduleResult[]): void {
-    for (const result of results) if (!this.#worldOf.has(result)) this.#worldOf.set(result, world);
+    for (const result of results) this.#worldOf.set(result, world);
   }
 
   /** @returns the hash of the record, '' when the inputs are unknown */

@@ -1,3 +1,4 @@
+import type { ObjectStore } from '../../adapters/kube/object-store.ts';
 import { Reflector } from '../../adapters/kube/reflector.ts';
 import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
 import {
@@ -40,6 +41,10 @@ export class HubInventory {
   readonly scores: Reflector;
   readonly works: Reflector;
   readonly #options: InventoryOptions;
+  readonly #lists = new Map<
+    ObjectStore,
+    { readonly revision: number; readonly objects: readonly KubeObject[] }
+  >();
 
   constructor(options: InventoryOptions) {
     this.#options = options;
@@ -103,15 +108,22 @@ export class HubInventory {
   world(decisions: readonly KubeObject[] = this.decisions.store.list()): World {
     return {
       now: new Date(this.#options.clock.now()).toISOString(),
-      placements: sorted(this.placements.store.list()).map((object) =>
-        schedulable(object as unknown as Placement),
-      ),
-      clusters: sorted(this.clusters.store.list()) as unknown as ManagedCluster[],
-      clusterSets: sorted(this.clusterSets.store.list()) as unknown as ManagedClusterSet[],
-      bindings: sorted(this.bindings.store.list()) as unknown as ManagedClusterSetBinding[],
+      placements: this.#sorted(this.placements).map((object) => schedulable(object as unknown as Placement)),
+      clusters: this.#sorted(this.clusters) as unknown as ManagedCluster[],
+      clusterSets: this.#sorted(this.clusterSets) as unknown as ManagedClusterSet[],
+      bindings: this.#sorted(this.bindings) as unknown as ManagedClusterSetBinding[],
       decisions: sorted(decisions) as unknown as PlacementDecision[],
-      scores: sorted(this.scores.store.list()) as unknown as AddOnPlacementScore[],
+      scores: this.#sorted(this.scores) as unknown as AddOnPlacementScore[],
     };
+  }
+
+  /** Sorted anew only after the store changed. */
+  #sorted({ store }: Reflector): readonly KubeObject[] {
+    const known = this.#lists.get(store);
+    if (known?.revision === store.revision) return known.objects;
+    const objects = sorted(store.list());
+    this.#lists.set(store, { revision: store.revision, objects });
+    return objects;
   }
 }
 

@@ -1,7 +1,8 @@
-import { scheduleAll } from '../../core/placement/schedule-all.ts';
+import { WorldFollower } from '../../core/placement/world-follower.ts';
 import type { ServeFleetOptions } from './serve-options.ts';
 
-/** Berth's own engine. */
+/** Berth's own engine: from one pass to the next it looks only at what changed. */
 export function startEngine(): NonNullable<ServeFleetOptions['decide']> {
-  return (world) => scheduleAll(world);
+  const follower = new WorldFollower();
+  return (world) => follower.decide(world);
 }

@@ -47,6 +47,7 @@ export function carryOver(
     recorded: renumberOwn(state.recorded, numbers),
     // Numbers and counts start anew.
     standing: undefined,
+    journalLength: undefined,
   };
 }
 

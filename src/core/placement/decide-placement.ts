@@ -22,8 +22,10 @@ export interface DecisionBasis {
   readonly most: number;
   /** Scores kept from an earlier decision, instead of the counts. */
   readonly kept?: KeptScores | undefined;
-  /** How long the journal of counts is, for a decision that will be brought up to date later; default: it will not. */
-  readonly journalLength?: number | undefined;
+  /** How long the journal of counts is. */
+  readonly journalLength: number;
+  /** Keep how the clusters stand, so that the decision can be brought up to date later. Default: no. */
+  readonly stand?: boolean | undefined;
 }
 
 const NOBODY = new Uint32Array(0);
@@ -35,11 +37,11 @@ export function decidePlacement(
   compiled: CompiledPlacement,
   basis: DecisionBasis,
 ): DecidedState {
-  const { prior } = basis;
+  const { prior, journalLength } = basis;
   const { policy, predicate, tolerations } = compiled;
   const stopped = (stage: DecidedState['stage'], status: ScheduleStatus, feasible?: Bitset): DecidedState =>
-    finishDecision(index, { compiled, stage, status, feasible, prior });
-  if (compiled.skipped) return skip(compiled, prior);
+    finishDecision(index, { compiled, stage, status, feasible, prior, journalLength });
+  if (compiled.skipped) return skip(compiled, basis);
   if (predicate.problem !== undefined && compiled.eligibility.count > 0)
     return stopped('none', misconfigured('Predicate', predicate.problem));
   if (tolerations.problem !== undefined && !isEmpty(matchingClusters(compiled)))
@@ -61,7 +63,7 @@ export function decidePlacement(
     scores[i] = scored.totals[position] as number;
   }
   const status = scored.expired.length === 0 ? SUCCESS : expiryWarning(scored.expired);
-  const passed = { feasible, prior, kept, standing };
+  const passed = { feasible, prior, kept, standing, journalLength };
   return finishDecision(index, { compiled, stage: 'done', status, ...passed, spread, selected, scores });
 }
 
@@ -77,9 +79,9 @@ function select(index: SchedulingIndex, { compiled, basis, clusters, scored }: C
   const { limit, predicate, tolerations, spread } = compiled;
   const { totals, ranges, expired } = scored;
   const input = { compiled, fleet: index.fleet, clusters, totals, limit };
-  const { most, journalLength } = basis;
+  const { most, journalLength, stand = false } = basis;
   const mayStand =
-    journalLength !== undefined &&
+    stand &&
     basis.prior.repeats.length === 0 &&
     !compiled.avoidPreferNoSelect &&
     spread.length + expired.length === 0 &&
@@ -118,7 +120,7 @@ export function scoreInput(
   };
 }
 
-function skip(compiled: CompiledPlacement, prior: OwnDecisions): DecidedState {
+function skip(compiled: CompiledPlacement, { prior, journalLength }: DecisionBasis): DecidedState {
   return {
     compiled,
     stage: 'skipped',
@@ -128,6 +130,7 @@ function skip(compiled: CompiledPlacement, prior: OwnDecisions): DecidedState {
     kept: new Map(),
     selected: NOBODY,
     recorded: prior,
+    journalLength,
     result: {
       ...{
         placement: compiled.placement,

@@ -18,6 +18,8 @@ export class DecisionBook {
   readonly #own = new Map<string, OwnDecisions>();
   readonly #strangers = new Map<string, number>();
   readonly #strangerNames: string[] = [];
+  /** Lists that were published before: they are mostly told again and again. */
+  readonly #published = new WeakMap<readonly string[], OwnDecisions>();
   #counts: Int32Array;
   /** How many clusters are decided exactly so many times; index 0 is not kept. */
   #frequency = new Int32Array(64);
@@ -75,6 +77,16 @@ export class DecisionBook {
     while (this.#most > 0 && this.#frequency[this.#most] === 0) {
       this.#most--;
       this.#top = undefined;
+    }
+  }
+
+  /** All decisions from now on: names by placement. */
+  publish(published: ReadonlyMap<string, readonly string[]>): void {
+    for (const key of this.#own.keys()) if (!published.has(key)) this.put(key, this.#nothing);
+    for (const [key, names] of published) {
+      let own = this.#published.get(names);
+      if (own === undefined) this.#published.set(names, (own = this.decisionsOf(names)));
+      this.put(key, own);
     }
   }
 

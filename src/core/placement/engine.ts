@@ -1,9 +1,7 @@
-import { InputError } from '../errors.ts';
 import type { Placement } from '../model/placement.ts';
 import type { Instant } from '../model/rfc3339.ts';
-import { compareInstants, parseRfc3339 } from '../model/rfc3339.ts';
+import { compareInstants } from '../model/rfc3339.ts';
 import { makeBitset } from '../snapshot/bitset.ts';
-import { Fleet } from '../snapshot/fleet.ts';
 import type { World } from '../snapshot/world.ts';
 import { carryOver } from './carry-over.ts';
 import type { CompileCel } from './cel-hook.ts';
@@ -13,16 +11,16 @@ import { decidePlacement } from './decide-placement.ts';
 import type { DecidedState } from './decided-state.ts';
 import { DecisionBook } from './decision-book.ts';
 import { Dependents } from './dependents.ts';
-import { Eligibility } from './eligibility.ts';
 import { ImpactFinder } from './impact.ts';
+import { indexWorld, parseNow } from './index-world.ts';
 import { readsDifferently } from './placement-change.ts';
-import { redecidePlacement } from './redecide-placement.ts';
+import { isSettled, redecidePlacement } from './redecide-placement.ts';
 import type { ScheduleResult } from './schedule-result.ts';
-import type { CompiledPlacement } from './scheduling-index.ts';
-import { SchedulingIndex, placementKey } from './scheduling-index.ts';
+import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
+import { placementKey } from './scheduling-index.ts';
 import { PlacementTrace } from './trace.ts';
 import type { WorldDelta } from './world-delta.ts';
-import { applyToWorld } from './world-delta.ts';
+import { applyToWorld, changesStructure } from './world-delta.ts';
 
 export interface EngineOptions {
   /** Default: the CEL of core/cel. */
@@ -51,7 +49,7 @@ export class PlacementEngine {
   constructor(world: World, options: EngineOptions = {}) {
     this.#compileCel = rememberCel(options.compileCel ?? compileCel);
     this.#world = world;
-    this.#index = indexOf(world, this.#compileCel);
+    this.#index = indexWorld(world, this.#compileCel);
     this.#book = new DecisionBook(this.#index.fleet, world.decisions);
     this.#compiled = world.placements.map((placement) => this.#index.compile(placement));
     this.#states = this.#compiled.map(() => undefined);
@@ -136,14 +134,49 @@ export class PlacementEngine {
    * time would give. Placements that were never scheduled are scheduled.
    * @returns the results that were computed anew
    */
-  applyDelta(given: WorldDelta): readonly ScheduleResult[] {
+  applyDelta(delta: WorldDelta): readonly ScheduleResult[] {
+    const touched = this.#takeIn(delta);
+    const affected = [...this.#states.keys()].filter(
+      (position) => this.#states[position] === undefined || touched.has(position),
+    );
+    return affected.map((position) => this.#reschedule(position, touched.get(position) ?? []).result);
+  }
+
+  /**
+   * Takes a change in and schedules every placement, with the results that `scheduleAll` of a new engine would have:
+   * unlike with `applyDelta`, a placement follows when the decisions of others moved. What nothing happened to keeps its
+   * result, the same object.
+   * @param listed keys of all placements in the order in which to schedule them
+   * @param published the clusters of every placement's published decisions, by `namespace/name`
+   */
+  scheduleAgain(
+    delta: WorldDelta,
+    listed: readonly string[],
+    published: ReadonlyMap<string, readonly string[]>,
+  ): readonly ScheduleResult[] {
+    const touched = this.#takeIn(delta, listed);
+    this.#book.publish(published);
+    return this.#compiled.map((_, position) => {
+      const state = this.#states[position];
+      const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
+      return (isSame ? this.#keep(position, state) : this.#reschedule(position, touched.get(position) ?? []))
+        .result;
+    });
+  }
+
+  /**
+   * Brings placements, index and clock up to date.
+   * @returns positions of the placements that this can matter to, each with the clusters that did it
+   */
+  #takeIn(given: WorldDelta, listed?: readonly string[]): ReadonlyMap<number, ReadonlySet<number>> {
     // A cluster that goes and comes in one delta is replaced: its results must not be carried over.
     const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
     const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
-    const edited = this.#editPlacements(delta);
+    this.#editPlacements(delta);
+    if (listed !== undefined) this.#listAs(listed);
     const now = delta.now === undefined ? this.#index.now : parseNow(delta.now);
     const isBack = compareInstants(now, this.#index.now) < 0;
-    if (isBack || this.#changesStructure(delta)) this.#rebuild(delta, isBack ? now : undefined);
+    if (isBack || changesStructure(delta, this.#index.fleet)) this.#rebuild(delta, isBack ? now : undefined);
     this.#dependents ??= new Dependents(this.#compiled);
     const impact = new ImpactFinder(this.#index, this.#states, this.#dependents);
     const { fleet } = this.#index;
@@ -159,35 +192,35 @@ export class PlacementEngine {
       impact.replaceScore(score.metadata.namespace ?? '', score.metadata.name, score);
     if (!isBack) impact.advance(now);
     this.#world = { ...this.#world, now: delta.now ?? this.#world.now };
-    const isNew = (position: number): boolean =>
-      this.#states[position] === undefined || edited.has((this.#compiled[position] as CompiledPlacement).key);
-    const affected = [...this.#states.keys()].filter(
-      (position) => impact.affected.has(position) || isNew(position),
-    );
-    return affected.map((position) =>
-      this.#reschedule(position, isNew(position) ? undefined : impact.affected.get(position)),
-    );
+    return impact.affected;
   }
 
-  /** Takes placements in and out. Answers the keys of those that read differently now. */
-  #editPlacements({ placements = [], removedPlacements = [] }: WorldDelta): Set<string> {
-    const edited = new Set<string>();
-    if (placements.length === 0 && removedPlacements.length === 0) return edited;
+  #listAs(listed: readonly string[]): void {
+    if (listed.every((key, position) => this.#compiled[position]?.key === key)) return;
+    const positions = listed.map((key) => this.#positionOf.get(key) as number);
+    this.#compiled = positions.map((position) => this.#compiled[position] as CompiledPlacement);
+    this.#states = positions.map((position) => this.#states[position]);
+    this.#positionOf = positionsOf(this.#compiled);
+    this.#dependents = undefined;
+  }
+
+  /** Takes placements in and out; those that read differently now have no state any more. */
+  #editPlacements({ placements = [], removedPlacements = [] }: WorldDelta): void {
+    if (placements.length === 0 && removedPlacements.length === 0) return;
     this.#dependents = undefined;
     const removed = new Set(removedPlacements);
     for (const key of removed) this.#book.take(key);
     this.#states = this.#states.filter((_, position) => !removed.has(this.#compiled[position]?.key ?? ''));
     this.#compiled = this.#compiled.filter(({ key }) => !removed.has(key));
     this.#positionOf = positionsOf(this.#compiled);
-    for (const placement of placements) this.#editPlacement(placement, edited);
+    for (const placement of placements) this.#editPlacement(placement);
     this.#positionOf = positionsOf(this.#compiled);
     this.#index.keepPredicatesOf(this.#compiled);
-    return edited;
   }
 
-  #editPlacement(placement: Placement, edited: Set<string>): void {
+  #editPlacement(placement: Placement): void {
     const key = placementKey(placement);
-    const position = this.#compiled.findLastIndex((compiled) => compiled.key === key);
+    const position = this.#positionOf.get(key) ?? -1;
     const before = this.#compiled[position];
     const compiled = this.#index.compile(placement);
     if (before === undefined) {
@@ -197,18 +230,10 @@ export class PlacementEngine {
     }
     this.#compiled[position] = compiled;
     const state = this.#states[position];
-    if (state === undefined || readsDifferently(before.placement, placement)) edited.add(key);
-    else this.#states[position] = { ...state, compiled, result: { ...state.result, placement } };
-  }
-
-  #changesStructure({ clusters = [], removedClusters = [], clusterSets, bindings }: WorldDelta): boolean {
-    const { fleet } = this.#index;
-    return (
-      clusterSets !== undefined ||
-      bindings !== undefined ||
-      removedClusters.some((name) => fleet.numberOf(name) !== undefined) ||
-      clusters.some(({ metadata }) => fleet.numberOf(metadata.name) === undefined)
-    );
+    this.#states[position] =
+      state === undefined || readsDifferently(before.placement, placement)
+        ? undefined
+        : { ...state, compiled, result: { ...state.result, placement } };
   }
 
   /** Indexes anew with clusters, sets and bindings come and gone; states that this does not touch are carried over. */
@@ -222,7 +247,7 @@ export class PlacementEngine {
     const { clusterSets, bindings, removedClusters } = delta;
     const world = applyToWorld(this.world, { clusters: joining, clusterSets, bindings, removedClusters });
     this.#world = world;
-    this.#index = indexOf(world, this.#compileCel, turnedBackTo ?? now);
+    this.#index = indexWorld(world, this.#compileCel, turnedBackTo ?? now);
     this.#book = new DecisionBook(this.#index.fleet, world.decisions);
     this.#dependents = undefined;
     this.#compiled = this.#compiled.map(({ placement }) => this.#index.compile(placement));
@@ -235,32 +260,27 @@ export class PlacementEngine {
     );
   }
 
-  #schedule(position: number, journalLength?: number): DecidedState {
+  #schedule(position: number, stand = false): DecidedState {
     const compiled = this.#compiled[position] as CompiledPlacement;
-    const basis = { ...this.#basisOf(compiled.key), journalLength };
+    const basis = { ...this.#basisOf(compiled.key), stand };
     return this.#keep(position, decidePlacement(this.#index, compiled, basis));
   }
 
   #basisOf(key: string): DecisionBasis {
     const prior = this.#book.own(key);
-    const { counts } = this.#book;
+    const { counts, journal } = this.#book;
+    const journalLength = journal.length;
     if (prior.repeats.length === 0)
-      return { prior, counts, counted: prior.bits, most: this.#book.mostWithout(prior) };
+      return { prior, counts, counted: prior.bits, most: this.#book.mostWithout(prior), journalLength };
     const others = this.#book.withoutOwn(key);
-    return { prior, ...others, counted: makeBitset(this.#index.fleet.size) };
+    return { prior, ...others, counted: makeBitset(this.#index.fleet.size), journalLength };
   }
 
   /** From how things stood if that is possible: `touched` are the clusters that changed since. */
-  #reschedule(position: number, touched: Iterable<number> | undefined): ScheduleResult {
+  #reschedule(position: number, touched: Iterable<number>): DecidedState {
     const before = this.#states[position];
-    const book = this.#book;
-    const moved =
-      touched === undefined || before === undefined
-        ? undefined
-        : redecidePlacement(this.#index, before, { book, touched });
-    const state =
-      moved === undefined ? this.#schedule(position, book.journal.length) : this.#keep(position, moved);
-    return state.result;
+    const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched });
+    return moved === undefined ? this.#schedule(position, true) : this.#keep(position, moved);
   }
 
   #keep(position: number, state: DecidedState): DecidedState {
@@ -273,22 +293,6 @@ export class PlacementEngine {
     const position = this.#positionOf.get(key);
     return position === undefined ? undefined : this.#states[position];
   }
-}
-
-export function parseNow(text: string): Instant {
-  const now = parseRfc3339(text);
-  if (now === undefined)
-    throw new InputError(`got ${JSON.stringify(text)}, expected an RFC 3339 time like 2026-03-01T12:00:00Z`, {
-      code: 'world.now',
-      subject: 'now',
-    });
-  return now;
-}
-
-function indexOf(world: World, compileCel: CompileCel, now = parseNow(world.now)): SchedulingIndex {
-  const fleet = new Fleet(world.clusters, world.scores);
-  const eligibility = new Eligibility(world.clusterSets, world.bindings, fleet);
-  return new SchedulingIndex(fleet, eligibility, { now, compileCel });
 }
 
 function positionsOf(compiled: readonly CompiledPlacement[]): ReadonlyMap<string, number> {

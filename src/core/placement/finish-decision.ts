@@ -21,6 +21,7 @@ export interface Outcome {
   readonly prior: OwnDecisions;
   readonly kept?: KeptScores;
   readonly standing?: Standing | undefined;
+  readonly journalLength: number | undefined;
   readonly selected?: Uint32Array;
   readonly scores?: readonly number[];
   readonly spread?: ScheduleResult['spread'];
@@ -62,6 +63,7 @@ export function finishDecision(index: SchedulingIndex, outcome: Outcome): Decide
     selected,
     recorded: known?.recorded ?? ownDecisions(isMisgrouped ? NOBODY : selected, fleet.size),
     standing: isMisgrouped ? undefined : outcome.standing,
+    journalLength: outcome.journalLength,
     result: {
       placement: compiled.placement,
       outcome: status.code === 'Misconfigured' ? 'misconfigured' : satisfied ? 'scheduled' : 'unsatisfied',

@@ -39,9 +39,8 @@ export function moveSelection(index: SchedulingIndex, move: Move): DecidedState 
   const isNamed = plan.ok && plan.named.length > 0;
   const isMoved = joined.length > 0 || left.length > 0 || after < before;
   if (!isMoved && !isNamed) {
-    const againAtMs = requeueAtMs(index, compiled, prior);
-    const isSame = againAtMs === result.requeueAtMs;
-    return { ...state, selected, result: isSame ? result : { ...result, requeueAtMs: againAtMs } };
+    const { journalLength } = standing.basis;
+    return timeAgain(index, { ...state, selected, journalLength });
   }
   const { names } = index.fleet;
   const { totals } = standing;
@@ -52,6 +51,7 @@ export function moveSelection(index: SchedulingIndex, move: Move): DecidedState 
   const { feasible, kept } = state;
   return finishDecision(index, {
     ...{ compiled, stage: 'done', status: SUCCESS, feasible, prior, kept, standing, selected },
+    journalLength: standing.basis.journalLength,
     scores: place(result.selectedScores, (at) => totals[at] as number),
     known: {
       names: place(result.selected, (at) => names[selected[at] as number] as string),
@@ -59,6 +59,13 @@ export function moveSelection(index: SchedulingIndex, move: Move): DecidedState 
       recorded: isUnchanged ? state.recorded : changedDecisions(state.recorded, change),
     },
   });
+}
+
+/** The same decision, to be made again when its tolerations end now. */
+export function timeAgain(index: SchedulingIndex, state: DecidedState): DecidedState {
+  const againAtMs = requeueAtMs(index, state.compiled, state.prior);
+  if (againAtMs === state.result.requeueAtMs) return state;
+  return { ...state, result: { ...state.result, requeueAtMs: againAtMs } };
 }
 
 function namedChange({ fleet: { names } }: SchedulingIndex, { gained, lost }: DecisionChange): MembersChange {

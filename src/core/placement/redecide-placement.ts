@@ -9,7 +9,7 @@ import { decisionChange } from './own-decisions.ts';
 import type { AmountRange, ScoreInput } from './prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from './prioritize/registry.ts';
 import { rankPositions } from './rank.ts';
-import { moveSelection } from './move-selection.ts';
+import { moveSelection, timeAgain } from './move-selection.ts';
 import type { SchedulingIndex } from './scheduling-index.ts';
 import { keepScoresOf, measureClusters, scoreClusters } from './score-clusters.ts';
 import type { Entry, Standing, StandingBasis } from './standing.ts';
@@ -44,6 +44,11 @@ export function redecidePlacement(
   const most = kept.size === 0 ? standing.basis.most : book.mostWithout(prior);
   const changed = most === standing.basis.most ? changedClusters(index, state, happening) : undefined;
   if (changed === undefined) return undefined;
+  const journalLength = book.journal.length;
+  if (changed.length === 0) {
+    standing.basis = { ...standing.basis, journalLength };
+    return timeAgain(index, { ...state, prior, journalLength });
+  }
   const { came, went, leaving } = filterAgain(state, feasible, { changed, prior });
   const input = scoreInput(index, { prior, counts: book.counts, counted: prior.bits, most });
   const ranges = rangesOf(index, { input, feasible, prioritizers: policy.prioritizers });
@@ -56,13 +61,26 @@ export function redecidePlacement(
     return { cluster: clusters[at] as number, total: totals[at] as number };
   });
   const splice = planMarked(index, changed, () => standing.plan({ leaving, joining }, index.scratch));
-  standing.basis = { ranges, most, journalLength: book.journal.length };
+  standing.basis = { ranges, most, journalLength };
   return moveSelection(index, {
     state: { ...state, prior },
     standing,
     splice,
     filtered: { gained: came, lost: went },
   });
+}
+
+/** Whether nothing has happened that this decision depends on, clusters apart. */
+export function isSettled(
+  { prior, kept, compiled, journalLength }: DecidedState,
+  book: DecisionBook,
+): boolean {
+  const own = book.own(compiled.key);
+  if (own !== prior) {
+    const { gained, lost } = decisionChange(prior, own);
+    if (gained.length + lost.length > 0) return false;
+  }
+  return kept.size === 0 || book.journal.length === journalLength;
 }
 
 /** So many changed clusters are looked at one by one, however few there are in all. */

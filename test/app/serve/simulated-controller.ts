@@ -7,13 +7,13 @@ import { GitLoop } from '../../../src/app/serve/git-loop.ts';
 import { HubInventory } from '../../../src/app/serve/hub-inventory.ts';
 import { HubSync } from '../../../src/app/serve/hub-sync.ts';
 import { VolatilePublishMemory } from '../../../src/app/serve/publish-memory.ts';
+import { startEngine } from '../../../src/app/serve/placement-engine.ts';
 import { PublishPipeline } from '../../../src/app/serve/publish-pipeline.ts';
 import { PublishedBook } from '../../../src/app/serve/published-book.ts';
 import { TransientError } from '../../../src/core/errors.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/placement.ts';
-import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import type { SettledPage } from '../../../src/core/publish/plan-pages.ts';
 import { Supervisor } from '../../../src/runtime/supervisor.ts';
@@ -195,6 +195,7 @@ export class Simulation {
         client.settled(key, pages);
       }
     })();
+    const engine = startEngine();
     const pipeline = new PublishPipeline({
       api,
       clock,
@@ -206,7 +207,7 @@ export class Simulation {
       book,
       budget: { percent: 100, atLeast: 0 },
       decide: (world) => {
-        const results = scheduleAll(world);
+        const results = engine(world);
         for (const result of results)
           client.decided(`team-a/${result.placement.metadata.name}`, result.selected);
         return results;
