@@ -28,6 +28,11 @@ export interface AgentOptions {
    */
   readonly drift?: 'watch' | 'resync';
   readonly feedback?: { readonly rawJson?: boolean; readonly maxRawJsonBytes?: number };
+  /**
+   * Remember what executors may do until the RBAC objects of the managed cluster change, which are watched for it. Default
+   * false: the API server is asked before every apply.
+   */
+  readonly executorCache?: boolean;
   /** The managed cluster as another user: for the escalation check of executors. Absent: such works are refused. */
   readonly impersonate?: (user: ImpersonatedUser) => KubeApi;
   readonly onEvent?: (event: AgentEvent) => void;

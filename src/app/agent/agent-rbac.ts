@@ -57,6 +57,12 @@ const CLUSTER: readonly Permission[] = [
     why: 'ask whether an executor may do what a work wants',
   },
   {
+    groups: ['rbac.authorization.k8s.io'],
+    resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
+    verbs: ['get', 'list', 'watch'],
+    why: 'with --executor-cache only: notice when the rights of an executor change',
+  },
+  {
     groups: [''],
     resources: ['serviceaccounts'],
     verbs: ['impersonate'],

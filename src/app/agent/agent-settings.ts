@@ -23,6 +23,7 @@ export function agentSettings(options: AgentOptions): AgentSettings {
     workers: options.workers ?? 10,
     maxWatches: options.maxWatches ?? 200,
     drift: options.drift ?? 'watch',
+    executorCache: options.executorCache ?? false,
     feedback: { rawJson: false, maxRawJsonBytes: 1024, ...options.feedback },
     emit: options.onEvent ?? (() => undefined),
   };

@@ -4,6 +4,8 @@ import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from './agent-options.ts';
+import type { ExecutorRights } from './executor-rights.ts';
+import { type Executor, userOf } from './executor-subject.ts';
 import { isAlreadyExists, isRefusal } from './kube-failure.ts';
 import type { ReadyTask } from './manifest-task.ts';
 
@@ -30,6 +32,8 @@ interface ExecutorCheck {
   readonly impersonate: ((user: ImpersonatedUser) => KubeApi) | undefined;
   readonly task: ReadyTask;
   readonly owned: boolean;
+  /** Answers that still hold; absent: the server is asked each time. */
+  readonly rights: ExecutorRights | undefined;
 }
 
 /**
@@ -47,16 +51,23 @@ export async function checkExecutor(
   if (subject.serviceAccount === undefined)
     return { kind: 'failed', problem: 'the executor service account is nil' };
   const { namespace, name } = subject.serviceAccount;
-  const user = {
-    name: `system:serviceaccount:${namespace}:${name}`,
-    groups: ['system:serviceaccounts', 'system:authenticated', `system:serviceaccounts:${namespace}`],
-  };
+  const user = userOf({ namespace, name });
   try {
-    if (!(await hasVerbs(check, user))) return denied(check.task, '');
+    if (!(await isAllowed(check, { namespace, name }))) return denied(check.task, '');
+    // Never remembered: the answer depends on what the object grants.
     return await checkEscalation(check, user);
   } catch (error) {
     return { kind: 'failed', problem: errorText(error) };
   }
+}
+
+function isAllowed(check: ExecutorCheck, executor: Executor): Promise<boolean> {
+  const { rights, task, owned } = check;
+  const ask = (): Promise<boolean> => hasVerbs(check, userOf(executor));
+  if (rights === undefined) return ask();
+  const { group, version, plural } = task.kind;
+  const question = [group, version, plural, task.key.namespace, task.key.name, owned].join('/');
+  return rights.allowed(executor, question, ask);
 }
 
 async function hasVerbs({ cluster, task, owned }: ExecutorCheck, user: ImpersonatedUser): Promise<boolean> {

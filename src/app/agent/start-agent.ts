@@ -7,6 +7,7 @@ import type { AgentOptions, AgentSettings } from './agent-options.ts';
 import { agentSettings } from './agent-settings.ts';
 import { AgentState } from './agent-state.ts';
 import { evictApplied } from './evict-applied.ts';
+import { ExecutorRights } from './executor-rights.ts';
 import { finalizeWork } from './finalize-work.ts';
 import { KeyLoop } from './key-loop.ts';
 import { LiveObjects } from './live-objects.ts';
@@ -38,9 +39,11 @@ export function startAgent(options: AgentOptions): Agent {
       loop.add(keys.work(work));
     },
   });
+  const rights = settings.executorCache ? new ExecutorRights(settings) : undefined;
   const state = new AgentState({
     settings,
     live,
+    rights,
     works: new OwnWrites(works.store),
     applied: new OwnWrites(applied.store),
   });
@@ -70,6 +73,7 @@ export function startAgent(options: AgentOptions): Agent {
       stop.abort();
       await loop.close();
       live.close();
+      rights?.close();
     },
   };
 }

@@ -126,6 +126,7 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
     settings,
     live,
     memory: memory.applied,
+    rights: state.rights,
     spec: work.spec ?? {},
     tasks,
     name: work.metadata.name,

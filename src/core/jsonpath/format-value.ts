@@ -40,7 +40,7 @@ function goJsonFloat(value: number): string {
 
 function formatFloatOrInteger(value: number | JsonFloat): string {
   const plain = value instanceof JsonFloat ? value.value : value;
-  if (isInteger(value)) return BigInt(value).toString();
+  if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value).toString();
   const size = Math.abs(plain);
   if (size === 0 || (size >= 1e-4 && size < 1e21)) return String(plain);
   return plain.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');

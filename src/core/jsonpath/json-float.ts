@@ -10,9 +10,16 @@ export class JsonFloat {
   }
 }
 
-/** A whole number of any size: what JSON wrote without point or exponent. */
+/** From here on a whole number does not fit 64 bits, and Go reads it as a float. */
+const INT64_LIMIT = 2 ** 63;
+
+/**
+ * A whole number that Go would hold in an int64. Of a plain number its size decides: JSON from a Kubernetes API never writes `1.0`
+ * (Go's encoder writes whole floats below 1e21 without a point), so what looks like a whole number was written as one.
+ */
 export function isInteger(value: unknown): value is number | bigint {
-  return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
+  if (typeof value === 'bigint') return true;
+  return typeof value === 'number' && Number.isInteger(value) && value >= -INT64_LIMIT && value < INT64_LIMIT;
 }
 
 /** Go's name of the type a JSON value is decoded to; error texts speak of it. */

@@ -7,6 +7,7 @@ import { resolveManifestConfig } from '../../../core/work/manifest-config.ts';
 import { isAppliedWorkOwner, isOwned } from '../../../core/work/ownership.ts';
 import type { AgentSettings } from '../agent-options.ts';
 import { checkExecutor } from '../executor-check.ts';
+import type { ExecutorRights } from '../executor-rights.ts';
 import type { LiveObjects } from '../live-objects.ts';
 import { type ManifestTask, type ReadyTask, readManifest } from '../manifest-task.ts';
 import type { AppliedMemory } from './applied-memory.ts';
@@ -22,6 +23,7 @@ export interface ApplyWork {
   readonly settings: AgentSettings;
   readonly live: LiveObjects;
   readonly memory: AppliedMemory;
+  readonly rights: ExecutorRights | undefined;
   readonly spec: ManifestWorkSpec;
   readonly tasks: readonly ManifestTask[];
   readonly name: string;
@@ -96,6 +98,7 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
     impersonate: settings.impersonate,
     task,
     owned,
+    rights: work.rights,
   });
   if (answer.kind === 'denied') return failed(answer.problem, 'minute');
   if (answer.kind === 'failed') return failed(answer.problem, 'soon');

@@ -17,6 +17,7 @@ interface AgentFlags {
   readonly workers: string;
   readonly maxWatches: string;
   readonly drift: string;
+  readonly executorCache: boolean;
   readonly rawFeedback: boolean;
   readonly maxJsonRawLength: string;
   readonly logLevel: string;
@@ -57,6 +58,7 @@ export const agentCommand: CliCommand = {
       .option('--workers <n>', 'works applied at the same time', '10')
       .option('--max-watches <n>', 'watches on the managed cluster, one per kind and namespace', '200')
       .option('--drift <mode>', 'watch: correct when seen; resync: every 4 to 6 minutes', 'watch')
+      .option('--executor-cache', 'remember what executors may do; watches RBAC objects for it', false)
       .option('--raw-feedback', 'report objects, lists and fractions as JSON text', false)
       .option('--max-json-raw-length <n>', 'longest such text, in bytes', '1024')
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
@@ -88,6 +90,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
     workers: count('--workers', flags.workers, 1),
     maxWatches: count('--max-watches', flags.maxWatches, 0),
     drift: oneOf('--drift', flags.drift, ['watch', 'resync'] as const),
+    executorCache: flags.executorCache,
     feedback: {
       rawJson: flags.rawFeedback,
       maxRawJsonBytes: count('--max-json-raw-length', flags.maxJsonRawLength, 1),
