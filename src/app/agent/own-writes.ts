@@ -11,9 +11,14 @@ interface OwnWrite {
 export class OwnWrites {
   readonly #store: ObjectStore;
   readonly #writes = new Map<string, OwnWrite>();
+  /** The version that each of our last writes made. */
+  readonly #made = new Map<string, string>();
 
   constructor(store: ObjectStore) {
     this.#store = store;
+    store.onChange(({ key, after }) => {
+      if (after === undefined) this.#made.delete(key);
+    });
   }
 
   get(key: string): KubeObject | undefined {
@@ -30,6 +35,8 @@ export class OwnWrites {
     const seen = this.#store.get(key)?.metadata.resourceVersion;
     const version = object?.metadata.resourceVersion;
     const before = this.#writes.get(key);
+    if (version === undefined) this.#made.delete(key);
+    else this.#made.set(key, version);
     if (version !== undefined && version === seen) {
       this.#writes.delete(key);
       return;
@@ -40,8 +47,14 @@ export class OwnWrites {
     this.#writes.set(key, { overtaken, object });
   }
 
+  /** Did a write of ours, and nobody after it, make this version? Then its event says nothing that we do not know. */
+  isOwn(key: string, object: KubeObject | undefined): boolean {
+    return object !== undefined && this.#made.get(key) === object.metadata.resourceVersion;
+  }
+
   /** The next look is at what the watch says: after a conflict, nothing of ours can be trusted. */
   forget(key: string): void {
     this.#writes.delete(key);
+    this.#made.delete(key);
   }
 }

@@ -40,13 +40,8 @@ export function startAgent(options: AgentOptions): Agent {
     },
   });
   const rights = settings.executorCache ? new ExecutorRights(settings) : undefined;
-  const state = new AgentState({
-    settings,
-    live,
-    rights,
-    works: new OwnWrites(works.store),
-    applied: new OwnWrites(applied.store),
-  });
+  const own = { works: new OwnWrites(works.store), applied: new OwnWrites(applied.store) };
+  const state = new AgentState({ settings, live, rights, ...own });
   const loop = new KeyLoop({
     ...settings,
     step: (key, signal) => step(state, key, signal),
@@ -56,11 +51,14 @@ export function startAgent(options: AgentOptions): Agent {
     if (stop.signal.aborted) return;
     for (const work of works.store.list()) loop.add(keys.work(work.metadata.name));
     for (const object of applied.store.list()) loop.add(keyOfApplied(settings, object, keys));
-    works.store.onChange(({ before, after }) => {
+    // The echo of a write of ours, which only went through because nobody else had written, is no reason to look again.
+    works.store.onChange(({ key, before, after }) => {
+      if (own.works.isOwn(key, after)) return;
       const { name } = (after ?? before)?.metadata ?? { name: '' };
       loop.add(keys.work(name), isNews(before, after));
     });
-    applied.store.onChange(({ before, after }) => {
+    applied.store.onChange(({ key, before, after }) => {
+      if (own.applied.isOwn(key, after)) return;
       const object = after ?? before;
       if (object !== undefined) loop.add(keyOfApplied(settings, object, keys));
     });
