@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { InputError } from '../../core/errors.ts';
 import type { CompactRecord } from '../../core/publish/compact-record.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
 import type { CliIo } from './cli-io.ts';
@@ -23,6 +25,12 @@ export async function readRecords(
   namespace: string | undefined,
 ): Promise<readonly AnyRecord[]> {
   if (asksHub(flags)) return readHubRecords(io, flags, namespace);
+  if (!existsSync(historyDir(flags)))
+    throw new InputError('holds no history', {
+      code: 'history.data',
+      subject: flags.data,
+      hint: 'name the data directory of berth serve with --data, or a hub with --kubeconfig',
+    });
   const { HistoryReader } = await import('../../adapters/store/history-reader.ts');
   return new HistoryReader(historyDir(flags)).list();
 }

@@ -117,7 +117,10 @@ describe('commands around a running controller', () => {
   });
 
   it('history lists what was published and who released; replay gives the same bytes', async () => {
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Records are written behind the publisher's back.
+    await expect
+      .poll(async () => (await berth('history', '--data', dataDir)).stdout.split('\n'), { timeout: 10_000 })
+      .toHaveLength(4);
     const table = await berth('history', 'team-a/web', '--data', dataDir);
     expect(table.stdout.split('\n')[0]).toMatch(/^RECORD +PUBLISHED +PLACEMENT +CLUSTERS/);
     const listed = await berth('history', '--data', dataDir, '-o', 'json');
@@ -154,6 +157,15 @@ describe('commands around a running controller', () => {
       code: 1,
       stderr: expect.stringContaining('401') as string,
     });
+  });
+
+  it.each([
+    { args: ['--data', '/nonexistent'], error: '/nonexistent: holds no history' },
+    { args: ['web'], error: 'placement: got "web", expected NAMESPACE/NAME' },
+    { args: ['--limit', 'many'], error: '--limit: got "many"' },
+  ])('history $args is refused', async ({ args, error }) => {
+    const result = await berth('history', '--data', dataDir, ...args);
+    expect(result).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(error) as string });
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { InputError } from '../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags } from '../hub-flags.ts';
@@ -39,11 +40,11 @@ export const historyCommand: CliCommand = {
 };
 
 async function runHistory(io: CliIo, placement: string | undefined, flags: HistoryFlags): Promise<ExitCode> {
-  const slash = placement?.indexOf('/') ?? -1;
-  const all = await readRecords(io, flags, slash > 0 ? placement?.slice(0, slash) : undefined);
+  const limit = limitOf(flags.limit);
+  const all = await readRecords(io, flags, placement === undefined ? undefined : namespaceOf(placement));
   const records = all
     .filter((record) => placement === undefined || record.placement === placement)
-    .slice(-Math.max(1, Number(flags.limit) || 50));
+    .slice(-limit);
   io.stdout.write(
     flags.output === 'table'
       ? renderTextTable(
@@ -53,6 +54,23 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
       : await renderDocument(records, flags.output),
   );
   return 0;
+}
+
+function limitOf(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new InputError(`got ${JSON.stringify(text)}, expected a number of records`, {
+    code: 'cli.flag',
+    subject: '--limit',
+  });
+}
+
+function namespaceOf(placement: string): string {
+  const [, namespace] = /^([^/]+)\/[^/]+$/.exec(placement) ?? [];
+  if (namespace !== undefined) return namespace;
+  throw new InputError(`got ${JSON.stringify(placement)}, expected NAMESPACE/NAME`, {
+    code: 'cli.argument',
+    subject: 'placement',
+  });
 }
 
 function row(record: AnyRecord): readonly string[] {
