@@ -90,4 +90,38 @@ describe('discovery', () => {
       expect(reply.body.apiVersion).toBe(`apidiscovery.k8s.io/${v}`);
     }
   });
+
+  it('lets OpenAPI documents be kept for good at addresses that name their content', async () => {
+    const { paths } = (await hub.call('GET', '/openapi/v3')).body;
+    const { serverRelativeURL } = paths['apis/apps/v1'];
+    const named = await hub.call('GET', serverRelativeURL);
+    expect(named.headers['cache-control']).toContain('immutable');
+    const accept = { headers: { 'accept-encoding': 'gzip' } };
+    expect((await hub.call('GET', paths['api/v1'].serverRelativeURL, accept)).headers.vary).toBe(
+      'Accept, Accept-Encoding',
+    );
+    const plain = await hub.call('GET', '/openapi/v3/apis/apps/v1');
+    expect(plain.headers['cache-control']).not.toContain('immutable');
+    const outdated = await hub.call('GET', '/openapi/v3/apis/apps/v1?hash=OLD');
+    expect([outdated.status, outdated.headers.location]).toEqual([301, serverRelativeURL]);
+  });
+});
+
+describe('options of requests', () => {
+  it.each([
+    ['GET', 'kube-root-ca.crt?resourceVersion=99999999', 504, 'Too large resource version'],
+    ['GET', 'kube-root-ca.crt?resourceVersion=1', 200, undefined],
+    ['POST', '?fieldValidation=Maybe', 422, 'fieldValidation: Unsupported value: "Maybe"'],
+    ['POST', '?dryRun=Some', 422, 'dryRun: Unsupported value'],
+  ])('%s %s answers %i', async (method, rest, status, message) => {
+    const path = `/api/v1/namespaces/default/configmaps${rest.startsWith('?') ? rest : `/${rest}`}`;
+    await expect
+      .poll(
+        async () => (await hub.call('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')).status,
+      )
+      .toBe(200);
+    const reply = await hub.call(method, path, method === 'POST' ? { body: configMap('opt') } : {});
+    expect(reply.status).toBe(status);
+    if (message !== undefined) expect(reply.body.message).toContain(message);
+  });
 });

@@ -1,8 +1,11 @@
-import { getOwn, listAt } from '../json/json-value.ts';
-import { CRD_STORAGE } from '../members/custom-resources.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, listAt, textAt } from '../json/json-value.ts';
+import { CRD_STORAGE, isEstablished } from '../members/custom-resources.ts';
 import type { Cluster } from '../rest/cluster.ts';
 import { metadataOf } from '../rest/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
+import { definitionFromCrd, nameConflicts } from '../scheme/crd.ts';
+import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { HubController } from './hub-controller.ts';
 
@@ -10,7 +13,7 @@ const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 const CRDS = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const AGAIN_MS = 500;
 
-/** Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go. */
+/** Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go; lets in who waited for its names. */
 export class CrdCleaner implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
@@ -26,7 +29,13 @@ export class CrdCleaner implements HubController {
   start(): void {
     this.#unsubscribe = this.#client.watch(CRD_STORAGE, (events) => {
       for (const { entry } of events) this.#queue.add(entry.name);
+      // Names have become free: another definition may have waited for them.
+      if (events.some(({ type }) => type === 'deleted')) this.#addAll();
     });
+    this.#addAll();
+  }
+
+  #addAll(): void {
     for (const { name } of this.#cluster.store.list(CRD_STORAGE)) this.#queue.add(name);
   }
 
@@ -41,7 +50,8 @@ export class CrdCleaner implements HubController {
     if (crds === undefined || crd === undefined) return;
     const metadata = metadataOf(crd);
     const finalizers = listAt(metadata, 'finalizers');
-    if (getOwn(metadata, 'deletionTimestamp') === undefined || !finalizers.includes(CLEANUP)) return;
+    if (getOwn(metadata, 'deletionTimestamp') === undefined) return this.#accept(crds, crd);
+    if (!finalizers.includes(CLEANUP)) return;
     if ((await this.#deleteInstances(name)) > 0) {
       this.#queue.addLater(name, AGAIN_MS);
       return;
@@ -49,6 +59,13 @@ export class CrdCleaner implements HubController {
     const left = finalizers.filter((finalizer) => finalizer !== CLEANUP);
     const patch = { metadata: { finalizers: left.length > 0 ? left : null } };
     await this.#client.mergePatch(crds, { namespace: '', name }, patch);
+  }
+
+  /** Establishes a definition whose names were taken and are free now: its status is made anew with every write. */
+  async #accept(crds: ResourceRef, crd: JsonObject): Promise<void> {
+    if (isEstablished(crd) || nameConflicts(definitionFromCrd(crd), this.#cluster.scheme).length > 0) return;
+    const key = { namespace: '', name: textAt(metadataOf(crd), 'name') };
+    await this.#client.mergePatch(crds, key, { status: { conditions: [] } }, 'status');
   }
 
   /** How many are left because finalizers hold them. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Answer } from '../http/answer.ts';
+import type { Answer, BodyAnswer } from '../http/answer.ts';
 import { jsonAnswer } from '../http/answer.ts';
 import { parseAccept } from '../http/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
@@ -18,6 +18,7 @@ import {
 export interface DiscoveryRequest {
   /** Without the prefix of a member cluster. */
   readonly path: string;
+  readonly query: URLSearchParams;
   readonly accept: string | undefined;
   readonly ifNoneMatch: string | undefined;
   /** `host:port` for clients that ask for the server's address. */
@@ -35,6 +36,7 @@ interface Document {
 }
 
 const DOCUMENTS_LIMIT = 500;
+const FOR_GOOD = 'public, max-age=31536000, immutable';
 
 /** What the server serves, in every form that clients ask for. Documents change only with the scheme and are kept until then. */
 export class Discovery {
@@ -100,7 +102,15 @@ export class Discovery {
     const found = openApiDocument(this.#scheme, path.slice('/openapi/v3/'.length));
     if (found === undefined) return undefined;
     const { text, hash } = found;
-    return conditional({ text, etag: `"${hash}"`, contentType: 'application/json' }, request.ifNoneMatch);
+    const asked = request.query.get('hash') ?? '';
+    // An address that names its content can be kept for good; one that names older content leads to the new one.
+    if (asked !== '' && asked !== hash)
+      return jsonAnswer(301, '', { location: `${request.pathPrefix}${path}?hash=${hash}` });
+    const answer = conditional(
+      { text, etag: `"${hash}"`, contentType: 'application/json' },
+      request.ifNoneMatch,
+    );
+    return asked === '' ? answer : { ...answer, headers: { ...answer.headers, 'cache-control': FOR_GOOD } };
   }
 
   #document(key: string, make: () => Omit<Document, 'etag'> | undefined): Document | undefined {
@@ -156,7 +166,7 @@ function aggregatedVersion(path: string, accept: string | undefined): 'v2' | 'v2
   return undefined;
 }
 
-function conditional(document: Document, ifNoneMatch: string | undefined): Answer {
+function conditional(document: Document, ifNoneMatch: string | undefined): BodyAnswer {
   const headers = { etag: document.etag, vary: 'Accept' };
   if (ifNoneMatch?.split(/,\s*/).includes(document.etag) === true)
     return { ...jsonAnswer(304, '', headers), contentType: document.contentType };

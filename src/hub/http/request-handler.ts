@@ -189,6 +189,7 @@ export class RequestHandler {
     }
     const found = cluster.discovery.serve({
       path,
+      query: located.query,
       accept: headerOf(request, 'accept'),
       ifNoneMatch: headerOf(request, 'if-none-match'),
       serverAddress: this.#options.serverAddress(),

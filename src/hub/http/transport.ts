@@ -61,10 +61,10 @@ async function sendBody(request: HubRequest, response: HubResponse, answer: Body
   if (body.length >= GZIP_FROM_BYTES && acceptsGzip(headerOf(request, 'accept-encoding'))) {
     body = await gzipAsync(body);
     response.setHeader('content-encoding', 'gzip');
-    response.setHeader('vary', 'Accept-Encoding');
   }
   response.setHeader('content-length', Buffer.byteLength(body));
   writeHead(response, answer.code, answer.contentType, answer.headers);
+  if (answer.body.length >= GZIP_FROM_BYTES) response.setHeader('vary', 'Accept, Accept-Encoding');
   if (request.method === 'HEAD') response.end();
   else response.end(body);
 }

@@ -1,7 +1,7 @@
 import { errorText } from '../../core/errors.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { objectAt, textAt } from '../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { timestamp } from '../rest/cluster.ts';
 import { definitionFromCrd, establishedStatus } from '../scheme/crd.ts';
 import type { ResourceDefinition, ResourceRef } from '../scheme/resource-definition.ts';
@@ -25,10 +25,9 @@ export class CustomResources {
     for (const definition of scheme.definitions()) this.#original.set(nameOf(definition), definition);
   }
 
-  /** The definition with its status: established at once. @throws StatusError 422 when it cannot be served */
+  /** The definition with its status: established at once. */
   complete(ref: ResourceRef, object: JsonObject): JsonObject {
     if (ref.definition.storageKey !== CRD_STORAGE) return object;
-    definitionFromCrd(object);
     return { ...object, status: establishedStatus(object, this.#scheme, timestamp(this.#clock)) };
   }
 
@@ -38,8 +37,11 @@ export class CustomResources {
     else this.register(entry.object);
   }
 
-  /** A definition that cannot be served (written by an older release) is left out and said so. */
+  /**
+   * Serves the definition once its names are accepted. One that cannot be served (written by an older release) is left out and said so.
+   */
   register(crd: JsonObject): void {
+    if (!isEstablished(crd)) return;
     try {
       this.#scheme.register(definitionFromCrd(crd));
     } catch (error) {
@@ -56,6 +58,12 @@ export class CustomResources {
     if (original === undefined) this.#scheme.unregister(group, plural);
     else this.#scheme.register(original);
   }
+}
+
+export function isEstablished(crd: JsonObject): boolean {
+  return listAt(objectAt(crd, 'status'), 'conditions').some(
+    (one) => isObject(one) && one['type'] === 'Established' && one['status'] === 'True',
+  );
 }
 
 function nameOf(definition: ResourceDefinition): string {

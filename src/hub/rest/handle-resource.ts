@@ -9,6 +9,7 @@ import { watchObjects } from '../watch/watch-objects.ts';
 import { storageKeyOf } from './cluster.ts';
 import { deleteCollection, deleteObject } from './handle-delete.ts';
 import { createObject, patchObject, updateObject } from './handle-write.ts';
+import { checkNotFuture } from './list-options.ts';
 import { listObjects } from './list-objects.ts';
 import { entryJson, shownObjects } from './representation.ts';
 import type { ResourceContext } from './request-context.ts';
@@ -81,6 +82,8 @@ function requireVerb(context: ResourceContext, ref: ResourceRef): void {
 async function getObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, info, query } = context;
   const form = formOf(context);
+  const asked = /^\d+$/.exec(query.get('resourceVersion') ?? '');
+  if (asked !== null) checkNotFuture({ resourceVersion: Number(asked[0]) }, cluster.store.rv);
   const entry = cluster.store.get(storageKeyOf(ref, info.namespace, info.name));
   // An absence may be as fresh as a presence: wait for whatever led to it.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);

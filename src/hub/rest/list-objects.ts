@@ -48,7 +48,10 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   }
   if (form.as === 'partial')
     return jsonAnswer(200, partialMetadataList(shownObjects(page.entries, ref), metadata));
-  const head = JSON.stringify({ kind: ref.definition.listKind, apiVersion: apiVersionOf(ref), metadata });
+  const { listKind, builtIn } = ref.definition;
+  // Lists of custom resources say that nothing follows.
+  const shown = builtIn ? metadata : { continue: '', ...metadata };
+  const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
   if (page.entries.length <= OBJECTS_PER_CHUNK)
     return jsonAnswer(
       200,

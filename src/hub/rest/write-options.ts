@@ -1,5 +1,6 @@
 import { isTrue } from '../http/request-info.ts';
-import { badRequest, invalid } from '../status/status-errors.ts';
+import { unsupportedValue } from '../admit/field-problems.ts';
+import { invalid } from '../status/status-errors.ts';
 import type { FieldValidation } from '../write/write-request.ts';
 
 /** The query of a write, checked. */
@@ -23,7 +24,9 @@ export function parseWriteOptions(
   const fieldValidation =
     validation === '' ? 'Warn' : FIELD_VALIDATIONS.find((known) => known === validation);
   if (fieldValidation === undefined)
-    throw badRequest(`fieldValidation: got ${JSON.stringify(validation)}, expected Strict, Warn or Ignore`);
+    throw invalid({ group: 'meta.k8s.io', kind: optionsKind }, '', [
+      unsupportedValue('fieldValidation', validation, ['', ...FIELD_VALIDATIONS].sort()),
+    ]);
   return {
     fieldManager: managerOf(query.get('fieldManager') ?? '', userAgent, optionsKind),
     fieldValidation,

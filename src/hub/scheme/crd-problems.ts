@@ -4,6 +4,7 @@ import { dns1035Label, dnsSubdomain } from '../admit/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { versionExtraProblems } from './crd-version-problems.ts';
 import { structuralProblems } from './structural-problems.ts';
 
 /** Everything that keeps a custom resource definition from being served. */
@@ -15,12 +16,37 @@ export function crdProblems(crd: JsonObject, old: JsonObject | undefined): reado
     problems.push(unsupportedValue('spec.scope', scope, ['Cluster', 'Namespaced']));
   }
   problems.push(...versionProblems(spec));
+  problems.push(...storedVersionProblems(crd, spec));
   const before = objectAt(old, 'spec');
   for (const path of [['group'], ['scope'], ['names', 'kind'], ['names', 'plural']]) {
     const [sent, stored] = [at(spec, path), at(before ?? spec, path)];
     if (!deepEqual(sent, stored)) problems.push(invalidValue(`spec.${path.join('.')}`, sent, IMMUTABLE));
   }
   return problems;
+}
+
+/** A version that objects may still be stored in cannot be taken out of the definition. */
+function storedVersionProblems(crd: JsonObject, spec: JsonObject): FieldProblem[] {
+  const names = listAt(spec, 'versions')
+    .filter(isObject)
+    .map((version) => textAt(version, 'name'));
+  return listAt(objectAt(crd, 'status'), 'storedVersions').flatMap((stored, index) => {
+    if (typeof stored !== 'string' || names.includes(stored)) return [];
+    const why = `missing from spec.versions; ${stored} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${stored} and removes ${stored} from status.storedVersions`;
+    return [invalidValue(`status.storedVersions[${String(index)}]`, stored, why)];
+  });
+}
+
+const APPROVAL = 'api-approved.kubernetes.io';
+
+/** Groups of Kubernetes itself are not for everybody: asked when a definition is created. */
+export function approvalProblems(crd: JsonObject): readonly FieldProblem[] {
+  const group = textAt(objectAt(crd, 'spec'), 'group');
+  const guarded = ['k8s.io', 'kubernetes.io'].some((name) => group === name || group.endsWith(`.${name}`));
+  const approval = textAt(objectAt(objectAt(crd, 'metadata'), 'annotations'), APPROVAL);
+  if (!guarded || approval !== '') return [];
+  const why = `protected groups must have approval annotation "${APPROVAL}", see https://github.com/kubernetes/enhancements/pull/1111`;
+  return [required(`metadata.annotations[${APPROVAL}]`, why)];
 }
 
 function at(object: JsonObject, path: readonly string[]): ReturnType<typeof getOwn> {
@@ -82,6 +108,7 @@ function versionProblems(spec: JsonObject): FieldProblem[] {
     const place = child(child(path, 'schema'), 'openAPIV3Schema');
     if (schema === undefined) problems.push(required(place, 'schemas are required'));
     else problems.push(...structuralProblems(schema, place));
+    problems.push(...versionExtraProblems(version, path));
   }
   const stored = versions.filter((version) => version['storage'] === true).length;
   if (stored !== 1) {

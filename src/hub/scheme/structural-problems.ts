@@ -5,6 +5,7 @@ import { compilePattern } from '../admit/pattern.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { defaultProblems } from './crd-version-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -41,7 +42,7 @@ function visit(schema: JsonObject, path: FieldPath, at: Visit): void {
   const next = { problems, depth: depth + 1, root: false, uncorrelated };
   checkType(schema, path, { problems, depth, root });
   checkPattern(schema, path, problems);
-  problems.push(...ruleProblems(schema, path, uncorrelated));
+  problems.push(...ruleProblems(schema, path, uncorrelated), ...defaultProblems(schema, path));
   checkListType(schema, path, problems);
   if (Object.hasOwn(schema, '$ref'))
     problems.push(forbiddenField(child(path, '$ref'), '$ref is not supported'));
@@ -92,6 +93,19 @@ function checkPattern(schema: JsonObject, path: FieldPath, problems: FieldProble
   }
 }
 
+/** Items of a set are compared as a whole. */
+function checkSetItems(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
+  const items = getOwn(schema, 'items');
+  if (!isObject(items)) return;
+  const [key, type] =
+    items['type'] === 'object'
+      ? ['x-kubernetes-map-type', items['x-kubernetes-map-type']]
+      : ['x-kubernetes-list-type', items['type'] === 'array' ? items['x-kubernetes-list-type'] : 'atomic'];
+  if (type === 'atomic' || (items['type'] === 'array' && type === undefined)) return;
+  const why = 'must be atomic as item of a list with x-kubernetes-list-type=set';
+  problems.push(forbiddenField(child(child(path, 'items'), key), why));
+}
+
 function checkListType(schema: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   const listType = getOwn(schema, 'x-kubernetes-list-type');
   if (listType === undefined) return;
@@ -109,6 +123,7 @@ function checkListType(schema: JsonObject, path: FieldPath, problems: FieldProbl
       ),
     );
   }
+  if (listType === 'set') checkSetItems(schema, path, problems);
   if (listType !== 'map') return;
   const keys = listAt(schema, 'x-kubernetes-list-map-keys');
   if (keys.length === 0) {

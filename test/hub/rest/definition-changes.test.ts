@@ -51,6 +51,28 @@ const boat = (version: string, spec: Record<string, unknown>): LooseJson => ({
   spec,
 });
 
+describe('definitions of the same names', () => {
+  it('are served one at a time: the second when the first is gone', async () => {
+    const hub = await startTestHub();
+    const first = crd({ v1: { storage: true, spec: {} } });
+    const names = { plural: 'ships', kind: 'Boat' };
+    const second = { ...first, metadata: { name: 'ships.example.com' }, spec: { ...first.spec, names } };
+    await hub.call('POST', CRDS, { body: first });
+    const refused = await hub.call('POST', CRDS, { body: second });
+    expect(refused.body.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Established', status: 'False', reason: 'NotAccepted' }),
+    );
+    const ships = '/apis/example.com/v1/namespaces/default/ships';
+    expect((await hub.call('GET', ships)).status).toBe(404);
+    await hub.restart();
+    expect((await hub.call('GET', ships)).status).toBe(404);
+    await hub.call('DELETE', `${CRDS}/${NAME}`);
+    await expect.poll(async () => (await hub.call('GET', ships)).status, { timeout: 10_000 }).toBe(200);
+    expect((await hub.call('GET', `${CRDS}/ships.example.com`)).body.status.acceptedNames.kind).toBe('Boat');
+    await hub.stop();
+  });
+});
+
 describe('objects that were stored before their definition changed', () => {
   let hub: TestHub;
   beforeEach(async () => {
@@ -171,6 +193,23 @@ describe('objects that were stored before their definition changed', () => {
       .poll(async () => (await hub.call('GET', '/api/v1/namespaces/harbour')).status, { timeout: 10_000 })
       .toBe(404);
     expect((await hub.call('GET', at('v1'))).body.items).toEqual([]);
+  });
+
+  it('keep their version from being taken out of the definition', async () => {
+    await define({ v1beta1: { storage: true, spec: {} }, v1: { spec: {} } });
+    await define({ v1beta1: { spec: {} }, v1: { storage: true, spec: {} } });
+    const { body } = await hub.call('GET', `${CRDS}/${NAME}`);
+    const less = { ...body, spec: { ...body.spec, versions: body.spec.versions.slice(1) } };
+    const refused = await hub.call('PUT', `${CRDS}/${NAME}`, { body: less });
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toContain('status.storedVersions[0]: Invalid value: "v1beta1"');
+    // Whoever has rewritten all objects says so in the status.
+    const migrated = { type: 'application/merge-patch+json', body: { status: { storedVersions: ['v1'] } } };
+    expect((await hub.call('PATCH', `${CRDS}/${NAME}/status`, migrated)).body.status.storedVersions).toEqual([
+      'v1',
+    ]);
+    delete less.metadata.resourceVersion;
+    expect((await hub.call('PUT', `${CRDS}/${NAME}`, { body: less })).status).toBe(200);
   });
 
   it('move to a new storage version when they are written again', async () => {

@@ -423,6 +423,69 @@ describe('custom resource definitions', () => {
       }),
       message,
     })),
+    ...(
+      [
+        [{ type: 'integer', default: 'x' }, /default: Invalid value: .*must be of type integer/],
+        [
+          { type: 'object', properties: {}, default: { a: 1 } },
+          /default: Invalid value: .*unknown field "a"/,
+        ],
+        [{ type: 'string', enum: ['a'], default: 'b' }, /default: Unsupported value: "b"/],
+        [
+          { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'object' } },
+          /x-kubernetes-map-type: Forbidden: must be atomic as item of a list with x-kubernetes-list-type=set/,
+        ],
+      ] as const
+    ).map(([field, message]) => ({
+      name: `the field ${JSON.stringify(field)}`,
+      body: crd({ type: 'object', properties: { a: field } }),
+      message,
+    })),
+    ...(
+      [
+        [
+          { additionalPrinterColumns: [{ name: 'X', type: 'blob', jsonPath: '.a' }] },
+          /additionalPrinterColumns\[0\].type: Unsupported value: "blob"/,
+        ],
+        [
+          { additionalPrinterColumns: [{ name: 'X', type: 'string', jsonPath: 'a' }] },
+          /jsonPath: Invalid value: "a": must be a simple json path starting with ./,
+        ],
+        [
+          { subresources: { scale: { specReplicasPath: '.size', statusReplicasPath: '.status.size' } } },
+          /specReplicasPath: Invalid value: ".size": should be a json path under .spec/,
+        ],
+        [
+          { selectableFields: [{ jsonPath: '.spec.nope' }] },
+          /selectableFields\[0\].jsonPath: Invalid value: ".spec.nope"/,
+        ],
+      ] as [JsonObject, RegExp][]
+    ).map(([more, message]) => ({
+      name: `a version with ${JSON.stringify(more)}`,
+      body: crd(
+        {},
+        {
+          versions: [
+            {
+              name: 'v1',
+              served: true,
+              storage: true,
+              schema: { openAPIV3Schema: { type: 'object' } },
+              ...more,
+            },
+          ],
+        },
+      ),
+      message,
+    })),
+    {
+      name: "a group of Kubernetes' own without approval",
+      body: {
+        ...(crd({ type: 'object' }, { group: 'things.k8s.io' }) as JsonObject),
+        metadata: { name: 'things.things.k8s.io' },
+      },
+      message: /metadata.annotations\[api-approved.kubernetes.io\]: Required value: protected groups/,
+    },
     {
       name: 'a keyed list without such a field',
       body: crd({

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { objectAt, textAt } from '../../json/json-value.ts';
-import { crdProblems } from '../../scheme/crd-problems.ts';
+import { approvalProblems, crdProblems } from '../../scheme/crd-problems.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Custom resource definitions: names are completed; everything that could not be served is refused. */
@@ -14,7 +14,10 @@ export const CRD_STRATEGY: Strategy = {
     const completed: JsonObject = { listKind: `${kind}List`, singular: kind.toLowerCase(), ...names };
     return { ...object, spec: { conversion: { strategy: 'None' }, ...spec, names: completed } };
   },
-  validate: (object, old) => crdProblems(object, old),
+  validate: (object, old) => [
+    ...crdProblems(object, old),
+    ...(old === undefined ? approvalProblems(object) : []),
+  ],
   warnings: (object) =>
     textAt(objectAt(objectAt(object, 'spec'), 'conversion'), 'strategy') === 'Webhook'
       ? [
