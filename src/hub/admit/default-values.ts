@@ -40,14 +40,26 @@ function defaultObject(schema: Schema, object: JsonObject): JsonObject {
       } else set(key, applyDefaults(known, deepClone(known.default)));
       continue;
     }
+    if (typeof value !== 'object') continue;
     const filled = applyDefaults(known, value);
     if (filled !== value) set(key, filled);
   }
-  for (const [key, known] of schema.properties ?? []) {
-    if (known.default === undefined || Object.hasOwn(object, key)) continue;
-    set(key, applyDefaults(known, deepClone(known.default)));
-  }
+  for (const [key, known, value] of defaultsOf(schema))
+    if (!Object.hasOwn(object, key)) set(key, applyDefaults(known, deepClone(value)));
   return copy ?? object;
+}
+
+type Default = readonly [key: string, schema: Schema, value: JsonValue];
+const defaults = new WeakMap<Schema, readonly Default[]>();
+
+function defaultsOf(schema: Schema): readonly Default[] {
+  const known = defaults.get(schema);
+  if (known !== undefined) return known;
+  const found = [...(schema.properties ?? [])].flatMap(([key, one]): Default[] =>
+    one.default === undefined ? [] : [[key, one, one.default]],
+  );
+  defaults.set(schema, found);
+  return found;
 }
 
 function acceptsNull(schema: Schema): boolean {

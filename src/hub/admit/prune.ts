@@ -39,21 +39,24 @@ function pruneObject(
   path: FieldPath | undefined,
 ): JsonObject {
   if (schema.type !== 'object' && schema.type !== '') return object;
-  let changed = false;
-  const result: JsonObject = {};
+  // Nearly every object is as it should be: nothing is copied before something is found.
+  let copy: JsonObject | undefined;
   for (const key of Object.keys(object)) {
-    const value = object[key] as JsonValue;
     const known = childSchema(schema, key);
     if (known === undefined) {
       unknown.push(pathText(child(path, key)));
-      changed = true;
+      copy ??= { ...object };
+      delete copy[key];
       continue;
     }
-    const kept = known === 'anything' ? value : prune(known, value, unknown, child(path, key));
-    changed ||= kept !== value;
-    setOwn(result, key, kept);
+    const value = object[key] as JsonValue;
+    if (known === 'anything' || typeof value !== 'object' || value === null) continue;
+    const kept = prune(known, value, unknown, child(path, key));
+    if (kept === value) continue;
+    copy ??= { ...object };
+    setOwn(copy, key, kept);
   }
-  return changed ? result : object;
+  return copy ?? object;
 }
 
 /** The schema of a key; `anything` where nothing is pruned; undefined for an unknown key. */
