@@ -3,19 +3,7 @@ import { parseDuration, parseTimestamp } from '../../core/cel/library/time.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
-
-/** Words that an expression cannot name a field by; written `__in__` there. */
-const RESERVED = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
-);
-const ESCAPES: Readonly<Record<string, string>> = {
-  __: '__underscores__',
-  '.': '__dot__',
-  '-': '__dash__',
-  '/': '__slash__',
-};
+import { celFieldName } from './cel-field-name.ts';
 
 /**
  * A value as rules see it: texts of the formats date-time, date, duration and byte have their CEL types, a `number` is a double even
@@ -38,7 +26,7 @@ function fromObject(schema: Schema, object: JsonObject): Record<string, unknown>
     const declared = schema.properties?.get(key);
     const known = declared ?? (schema.additional === true ? undefined : schema.additional);
     const value = object[key] as JsonValue;
-    result[declared === undefined ? key : escapedName(key)] =
+    result[declared === undefined ? key : celFieldName(key)] =
       known === undefined ? value : celInput(known, value);
   }
   return result;
@@ -64,11 +52,6 @@ function parsedOr(text: string, parsed: object): unknown {
   return 'nanos' in parsed ? parsed : text;
 }
 
-function escapedName(name: string): string {
-  if (RESERVED.has(name)) return `__${name}__`;
-  return name.replace(/__|[.\-/]/g, (found) => ESCAPES[found] ?? found);
-}
-
 const known = new WeakMap<Schema, boolean>();
 
 /** Whether anything below the schema means something else in CEL than in JSON. */
@@ -79,7 +62,7 @@ function differs(schema: Schema): boolean {
   const own =
     schema.type === 'number' ||
     (schema.type === 'string' && ['date-time', 'date', 'duration', 'byte'].includes(schema.format ?? ''));
-  const names = [...(schema.properties?.keys() ?? [])].some((name) => escapedName(name) !== name);
+  const names = [...(schema.properties?.keys() ?? [])].some((name) => celFieldName(name) !== name);
   const below = [
     ...(schema.properties?.values() ?? []),
     schema.items,

@@ -1,3 +1,4 @@
+import { celProblemText } from '../../core/cel/cel-problem.ts';
 import type { CelProgram } from '../../core/cel/compile-cel.ts';
 import { compileValidation } from '../../core/cel/validation-cel.ts';
 import type { FieldPath } from '../admit/field-path.ts';
@@ -6,6 +7,7 @@ import { invalidValue, required, unsupportedValue } from '../admit/field-problem
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { undefinedField } from './rule-fields.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
@@ -19,27 +21,28 @@ export function ruleProblems(
   uncorrelated: FieldPath | undefined,
 ): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
-  for (const [index, rule] of listAt(schema, 'x-kubernetes-validations').entries())
-    if (isObject(rule))
-      checkRule(
-        rule,
-        { place: child(child(path, 'x-kubernetes-validations'), index), uncorrelated },
-        problems,
-      );
+  for (const [index, rule] of listAt(schema, 'x-kubernetes-validations').entries()) {
+    const place = child(child(path, 'x-kubernetes-validations'), index);
+    if (isObject(rule)) checkRule(rule, { schema, place, uncorrelated }, problems);
+  }
   return problems;
 }
 
 interface RulePlace {
+  readonly schema: JsonObject;
   readonly place: FieldPath;
   readonly uncorrelated: FieldPath | undefined;
 }
 
-function checkRule(rule: JsonObject, { place, uncorrelated }: RulePlace, problems: FieldProblem[]): void {
+function checkRule(rule: JsonObject, at: RulePlace, problems: FieldProblem[]): void {
+  const { schema, place, uncorrelated } = at;
+  const names = { self: schema, oldSelf: rule['optionalOldSelf'] === true ? undefined : schema };
   const text = textAt(rule, 'rule');
   if (text.trim() === '') problems.push(required(child(place, 'rule'), 'rule is not specified'));
-  const program = compiled(text, 'bool', { place: child(place, 'rule'), problems });
+  const program = compiled(text, 'bool', { place: child(place, 'rule'), names, problems });
   compiled(textAt(rule, 'messageExpression'), 'string', {
     place: child(place, 'messageExpression'),
+    names,
     problems,
   });
   const reason = textAt(rule, 'reason');
@@ -61,18 +64,24 @@ function checkRule(rule: JsonObject, { place, uncorrelated }: RulePlace, problem
   }
 }
 
+interface ExpressionPlace {
+  readonly place: FieldPath;
+  readonly names: Parameters<typeof undefinedField>[1];
+  readonly problems: FieldProblem[];
+}
+
 function compiled(
   expression: string,
   type: 'bool' | 'string',
-  where: { readonly place: FieldPath; readonly problems: FieldProblem[] },
+  { place, names, problems }: ExpressionPlace,
 ): CelProgram | undefined {
   if (expression.trim() === '') return undefined;
   const found = compileValidation(expression);
-  const problem = !found.ok
-    ? `compilation failed: ${found.problem.message}`
-    : found.program.type.name === type || found.program.type.name === 'dyn'
-      ? undefined
-      : `compilation failed: must evaluate to a ${type}`;
-  if (problem !== undefined) where.problems.push(invalidValue(where.place, expression, problem));
-  return found.ok && problem === undefined ? found.program : undefined;
+  const fault = found.ok ? undefinedField(expression, names) : found.problem;
+  if (fault !== undefined) problems.push(invalidValue(place, expression, celProblemText(fault)));
+  if (!found.ok || fault !== undefined) return undefined;
+  const { program } = found;
+  if (program.type.name === type || program.type.name === 'dyn') return program;
+  problems.push(invalidValue(place, expression, `compilation failed: must evaluate to a ${type}`));
+  return undefined;
 }

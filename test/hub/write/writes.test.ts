@@ -355,6 +355,40 @@ describe('custom resource definitions', () => {
     },
   });
 
+  const item = { type: 'object', properties: { n: { type: 'integer' } } };
+  const ruled = (rule: string): JsonObject => ({
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          nested: { type: 'object', properties: { in: { type: 'integer' }, 'x-y': { type: 'integer' } } },
+          list: { type: 'array', items: item },
+          map: { type: 'object', additionalProperties: item },
+          free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          size: { 'x-kubernetes-int-or-string': true },
+        },
+        'x-kubernetes-validations': [{ rule }],
+      },
+    },
+  });
+
+  it.each([
+    'self.name == oldSelf.name',
+    'self.nested.__in__ > 0 && self.nested.x__dash__y > 0',
+    'self.list.all(item, item.n > 0) && self.list[0].n > 0',
+    'self.list.map(typo, typo.n).exists(typo, typo > 0)',
+    'self.map.k.n > 0 && self.map["k"].n > 0 && self.map.all(k, self.map[k].n > 0)',
+    'self.free.anything.at.all == 1 && dyn(self.size) == 1',
+    'has(self.name) && self.?name.hasValue()',
+    '{"typo": 1}.typo == 1',
+    'self.list.filter(x, x.n > 1)[0].n == 2',
+  ])('takes the rule %s', (rule) => {
+    const answer = new PipelineStore().send('POST', path, crd(ruled(rule)));
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  });
+
   it('says that conversion webhooks are not called', () => {
     const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } };
     const answer = new PipelineStore().send('POST', path, crd({ type: 'object' }, { conversion }));
@@ -422,6 +456,21 @@ describe('custom resource definitions', () => {
         },
       }),
       message,
+    })),
+    ...[
+      'self.typo > 1',
+      'has(self.typo)',
+      'self.list.all(item, item.typo == 1)',
+      'self.list[0].typo == 1',
+      'self.map["k"].typo == 1',
+      'self.map.all(k, self.map[k].typo == 1)',
+      'self.name == "" ? true : self.typo',
+      'oldSelf.nested.typo == 1',
+      'self.?typo.hasValue()',
+    ].map((rule) => ({
+      name: `the rule ${rule}`,
+      body: crd(ruled(rule)),
+      message: /undefined field 'typo'/,
     })),
     ...(
       [

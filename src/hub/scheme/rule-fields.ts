@@ -1,0 +1,92 @@
+import type { CelCallNode, CelNode } from '../../core/cel/cel-node.ts';
+import type { CelProblem } from '../../core/cel/cel-problem.ts';
+import { celProblem } from '../../core/cel/cel-problem.ts';
+import { parseCel } from '../../core/cel/parse-cel.ts';
+import { celFieldName } from '../admit/cel-field-name.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, isObject } from '../json/json-value.ts';
+
+/** What is known of a name or a value: its schema, or nothing. */
+type Known = JsonObject | undefined;
+type Names = ReadonlyMap<string, Known>;
+
+const OF_EVERY_OBJECT = new Set(['apiVersion', 'kind', 'metadata']);
+
+/**
+ * The first field that an expression reads and its schema does not have: such a rule could only fail. Follows selections from `self` and
+ * `oldSelf` through objects, lists, maps and the variables of macros; where it loses track it finds nothing.
+ */
+export function undefinedField(
+  expression: string,
+  names: { readonly self: JsonObject; readonly oldSelf: Known },
+): CelProblem | undefined {
+  const parsed = parseCel(expression);
+  if ('problem' in parsed) return undefined;
+  const missing: { at: number; field: string }[] = [];
+  follow(parsed.node, new Map(Object.entries(names)), missing);
+  const [first] = missing;
+  return first === undefined
+    ? undefined
+    : celProblem(expression, first.at, `undefined field '${first.field}'`);
+}
+
+function follow(node: CelNode, names: Names, missing: { at: number; field: string }[]): Known {
+  switch (node.kind) {
+    case 'literal':
+      return undefined;
+    case 'ident':
+      return names.get(node.name);
+    case 'select': {
+      const field = fieldOf(follow(node.operand, names, missing), node.field);
+      if (field === 'missing') missing.push({ at: node.at, field: node.field });
+      // `a.?b` is an optional, whatever b is.
+      return field === 'missing' || node.optional ? undefined : field;
+    }
+    case 'index': {
+      follow(node.index, names, missing);
+      const operand = follow(node.operand, names, missing);
+      return node.optional ? undefined : elementOf(operand);
+    }
+    case 'call':
+      return followCall(node, names, missing);
+    case 'list':
+      for (const item of node.items) follow(item, names, missing);
+      return undefined;
+    case 'map':
+      for (const part of node.entries.flat()) follow(part, names, missing);
+      return undefined;
+  }
+}
+
+/** Macros bind the names that stand first among their arguments: `self.l.all(item, …)`, `m.all(key, value, …)`, `cel.bind(x, …)`. */
+function followCall(node: CelCallNode, names: Names, missing: { at: number; field: string }[]): undefined {
+  const receiver = node.receiver === undefined ? undefined : follow(node.receiver, names, missing);
+  const bound = new Map(names);
+  const [first, second, third] = node.args;
+  if (node.receiver !== undefined && second !== undefined && first?.kind === 'ident') {
+    bound.set(first.name, receiver?.['type'] === 'array' ? elementOf(receiver) : undefined);
+    if (third !== undefined && second.kind === 'ident') {
+      bound.set(first.name, undefined);
+      bound.set(second.name, undefined);
+    }
+  }
+  for (const argument of node.args) follow(argument, bound, missing);
+  return undefined;
+}
+
+function fieldOf(schema: Known, field: string): Known | 'missing' {
+  if (schema?.['type'] !== 'object' || schema['x-kubernetes-preserve-unknown-fields'] === true)
+    return undefined;
+  const properties = getOwn(schema, 'properties');
+  if (!isObject(properties)) return elementOf(schema);
+  const name = Object.keys(properties).find((key) => celFieldName(key) === field);
+  const found = name === undefined ? undefined : getOwn(properties, name);
+  if (isObject(found)) return found;
+  return OF_EVERY_OBJECT.has(field) ? undefined : 'missing';
+}
+
+function elementOf(schema: Known): Known {
+  if (schema === undefined) return undefined;
+  const element = getOwn(schema, schema['type'] === 'array' ? 'items' : 'additionalProperties');
+  return isObject(element) ? element : undefined;
+}
