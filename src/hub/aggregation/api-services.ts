@@ -9,6 +9,7 @@ export interface AggregatedApi {
   readonly name: string;
   readonly group: string;
   readonly version: string;
+  /** '' when its Service leads nowhere. */
   readonly host: string;
   readonly port: number;
   /** Name in the server's certificate: `NAME.NAMESPACE.svc`, as extension servers have it. */
@@ -26,7 +27,7 @@ export function findAggregatedApi(
   return aggregatedApis(store).find((api) => api.group === group && api.version === version);
 }
 
-/** Every APIService with a service that resolves to an address. */
+/** Every APIService with a service. */
 export function aggregatedApis(store: ObjectStore): readonly AggregatedApi[] {
   if (store.count(STORAGE) === 0) return [];
   return store.list(STORAGE).flatMap(({ name, object }) => {
@@ -35,8 +36,7 @@ export function aggregatedApis(store: ObjectStore): readonly AggregatedApi[] {
     if (spec === undefined || service === undefined) return [];
     const [namespace, serviceName] = [textAt(service, 'namespace'), textAt(service, 'name')];
     const port = typeof service['port'] === 'number' ? service['port'] : 443;
-    const address = resolveService(store, { namespace, name: serviceName, port });
-    if (address === undefined) return [];
+    const address = resolveService(store, { namespace, name: serviceName, port }) ?? { host: '', port };
     const bundle = textAt(spec, 'caBundle');
     return [
       {

@@ -81,7 +81,7 @@ export class RemoteDiscovery {
 function aggregatedResources(list: JsonObject, api: AggregatedApi): readonly JsonObject[] {
   const entries = listAt(list, 'resources').filter(isObject);
   return entries
-    .filter((entry) => !textAt(entry, 'name').includes('/'))
+    .filter((entry) => /^[^/]+$/.test(textAt(entry, 'name')))
     .map((entry) => {
       const prefix = `${textAt(entry, 'name')}/`;
       const subresources = entries

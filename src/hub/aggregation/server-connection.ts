@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { PemPair } from '../auth/certificate-authority.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
+import { unavailable } from '../status/status-errors.ts';
 import type { AggregatedApi } from './api-services.ts';
 
 /** The first client that wants to know waits as long. */
@@ -11,8 +12,12 @@ const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
 /** Who asks servers for their documents, as an API server's aggregator names itself. */
 const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
 
-/** Where the server of an aggregated API is, how it is known, and how the hub is known to it. */
+/**
+ * Where the server of an aggregated API is, how it is known, and how the hub is known to it.
+ * @throws StatusError 503 when its Service leads nowhere
+ */
 export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
+  if (api.host === '') throw unavailable(`the service of ${api.name} leads to no address`);
   return {
     host: api.host,
     port: api.port,

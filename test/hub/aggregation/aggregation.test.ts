@@ -1,6 +1,7 @@
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CertificateAuthority, createAuthority } from '../../../src/hub/auth/certificate-authority.ts';
@@ -227,5 +228,90 @@ describe('an aggregated API', () => {
       versions: [{ version: 'v1', freshness: 'Stale', resources: [] }],
     });
     expect(items.length).toBeGreaterThan(10);
+  });
+});
+
+describe('the server of an aggregated API that misbehaves', () => {
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  const STALE = [{ version: 'v1', freshness: 'Stale', resources: [] }];
+
+  /** A hub with one APIService, whose Endpoints lead to a server that the handler makes; how its group is discovered. */
+  async function discovered(
+    port: number | undefined,
+    tls: { readonly insecure: boolean },
+  ): Promise<LooseJson> {
+    const other = await startTestHub();
+    const metadata = { name: 'odd', namespace: 'default' };
+    await other.call('POST', '/api/v1/namespaces/default/services', {
+      body: { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 443 }] } },
+    });
+    const subsets = [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port }] }];
+    if (port !== undefined)
+      await other.call('POST', '/api/v1/namespaces/default/endpoints', {
+        body: { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets },
+      });
+    const spec = {
+      group: 'odd.example.com',
+      version: 'v1',
+      service: { name: 'odd', namespace: 'default' },
+      insecureSkipTLSVerify: tls.insecure,
+      groupPriorityMinimum: 1,
+      versionPriority: 1,
+    };
+    await other.call('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+      body: {
+        apiVersion: 'apiregistration.k8s.io/v1',
+        kind: 'APIService',
+        metadata: { name: 'v1.odd.example.com' },
+        spec,
+      },
+    });
+    const { items } = (await other.call('GET', '/apis', { accept })).body;
+    const things = '/apis/odd.example.com/v1/namespaces/x/things';
+    const status = port === undefined ? (await other.call('GET', things)).status : undefined;
+    await other.stop();
+    expect(items.length).toBeGreaterThan(10);
+    const { versions } = items.find((item: LooseJson) => item.metadata.name === 'odd.example.com');
+    return { versions, status };
+  }
+
+  it('and has no address is called stale; requests for it answer 503', async () => {
+    expect(await discovered(undefined, { insecure: false })).toEqual({ versions: STALE, status: 503 });
+  });
+
+  it('and never says anything keeps nobody waiting for long', async () => {
+    const sockets: Socket[] = [];
+    const silent = createTcpServer((socket) => sockets.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const begunAt = Date.now();
+    const { versions } = await discovered((silent.address() as AddressInfo).port, { insecure: false });
+    expect(versions).toEqual(STALE);
+    expect(Date.now() - begunAt).toBeLessThan(10_000);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it.each<{ name: string; answer: string; versions: unknown }>([
+    { name: 'no JSON', answer: '<html>', versions: STALE },
+    { name: 'a list', answer: '[]', versions: STALE },
+    {
+      name: 'entries of every kind',
+      answer: '{"resources":[1,null,"x",{"name":5},{"name":"a","verbs":"get"},{"name":"__proto__/x"}]}',
+      versions: [
+        {
+          version: 'v1',
+          freshness: 'Current',
+          resources: [expect.objectContaining({ resource: 'a', verbs: [] })],
+        },
+      ],
+    },
+  ])('and answers $name harms nobody', async ({ answer, versions }) => {
+    const authority = await CertificateAuthority.load(await createAuthority('odd-ca', Date.now()));
+    const { certPem: cert, keyPem: key } = await authority.issueServing(['odd'], Date.now(), 86_400_000);
+    const liar = createServer({ cert, key }, (_request, response) => response.end(answer));
+    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
+    const found = await discovered((liar.address() as AddressInfo).port, { insecure: true });
+    expect(found.versions).toEqual(versions);
+    liar.close();
   });
 });
