@@ -1,10 +1,10 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, textAt } from '../json/json-value.ts';
-import { CRD_STORAGE, isEstablished } from '../members/custom-resources.ts';
+import { CRD_STORAGE } from '../members/custom-resources.ts';
 import type { Cluster } from '../rest/cluster.ts';
 import { metadataOf } from '../rest/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import { definitionFromCrd, nameConflicts } from '../scheme/crd.ts';
+import { definitionFromCrd, isEstablished, nameConflicts } from '../scheme/crd.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { HubController } from './hub-controller.ts';
@@ -63,7 +63,8 @@ export class CrdCleaner implements HubController {
 
   /** Establishes a definition whose names were taken and are free now: its status is made anew with every write. */
   async #accept(crds: ResourceRef, crd: JsonObject): Promise<void> {
-    if (isEstablished(crd) || nameConflicts(definitionFromCrd(crd), this.#cluster.scheme).length > 0) return;
+    const { scheme } = this.#cluster;
+    if (isEstablished(crd) || nameConflicts(definitionFromCrd(crd), scheme).length > 0) return;
     const key = { namespace: '', name: textAt(metadataOf(crd), 'name') };
     await this.#client.mergePatch(crds, key, { status: { conditions: [] } }, 'status');
   }

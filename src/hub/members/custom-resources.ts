@@ -1,9 +1,9 @@
 import { errorText } from '../../core/errors.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { objectAt, textAt } from '../json/json-value.ts';
 import { timestamp } from '../rest/cluster.ts';
-import { definitionFromCrd, establishedStatus } from '../scheme/crd.ts';
+import { definitionFromCrd, establishedStatus, isEstablished } from '../scheme/crd.ts';
 import type { ResourceDefinition, ResourceRef } from '../scheme/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -58,12 +58,6 @@ export class CustomResources {
     if (original === undefined) this.#scheme.unregister(group, plural);
     else this.#scheme.register(original);
   }
-}
-
-export function isEstablished(crd: JsonObject): boolean {
-  return listAt(objectAt(crd, 'status'), 'conditions').some(
-    (one) => isObject(one) && one['type'] === 'Established' && one['status'] === 'True',
-  );
 }
 
 function nameOf(definition: ResourceDefinition): string {

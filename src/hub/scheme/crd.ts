@@ -139,9 +139,13 @@ export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string):
   const accepted = conflicts.length === 0;
   const storage = definition.versions.find((version) => version.storage)?.name ?? '';
   const stored = new Set([...listAt(old, 'storedVersions'), storage]);
-  const [names, established] = accepted ? ACCEPTED : refusal(conflicts);
+  const [names, refused] = accepted ? ACCEPTED : refusal(conflicts);
+  // Once established it stays so: new names that are taken do not take its objects away.
+  const established = isEstablished(crd) ? ACCEPTED[1] : refused;
+  const asked = objectAt(objectAt(crd, 'spec'), 'names') ?? {};
+  const known = objectAt(old, 'acceptedNames') ?? { kind: '', plural: '' };
   return {
-    acceptedNames: accepted ? (objectAt(objectAt(crd, 'spec'), 'names') ?? {}) : { kind: '', plural: '' },
+    acceptedNames: accepted ? asked : known,
     conditions: [
       conditionAt(old, names, now),
       conditionAt(old, established, now),
@@ -149,6 +153,12 @@ export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string):
     ],
     storedVersions: [...stored],
   };
+}
+
+export function isEstablished(crd: JsonObject): boolean {
+  return listAt(objectAt(crd, 'status'), 'conditions').some(
+    (one) => isObject(one) && one['type'] === 'Established' && one['status'] === 'True',
+  );
 }
 
 type Condition = Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>;

@@ -105,5 +105,15 @@ describe('custom resource definitions', () => {
       ],
     });
     expect(nameConflicts(definitionFromCrd(crd(THING)), scheme)).toEqual([]);
+    // One that was established keeps being served when it asks for names that are taken.
+    const gadget = { kind: 'Gadget', plural: 'gadgets' };
+    const was = establishedStatus(crd(gadget), scheme, NOW);
+    expect(establishedStatus(crd({ ...gadget, shortNames: ['th'] }, was), scheme, NOW)).toMatchObject({
+      acceptedNames: gadget,
+      conditions: [
+        { type: 'NamesAccepted', status: 'False' },
+        { type: 'Established', status: 'True' },
+      ],
+    });
   });
 });
