@@ -4,14 +4,18 @@ import type { CelOverload } from './overload.ts';
 /** What an expression may name: variables with their types, and functions by name. Immutable; `with…` gives a new one. */
 export class CelEnvironment {
   readonly variables: ReadonlyMap<string, CelType>;
+  /** Literals may hold several types, as in CEL itself; the API server refuses them. */
+  readonly mixesTypes: boolean;
   private readonly functions: ReadonlyMap<string, readonly CelOverload[]>;
 
   private constructor(
     variables: ReadonlyMap<string, CelType>,
     functions: ReadonlyMap<string, readonly CelOverload[]>,
+    mixesTypes = false,
   ) {
     this.variables = variables;
     this.functions = functions;
+    this.mixesTypes = mixesTypes;
   }
 
   static of(...libraries: readonly (readonly CelOverload[])[]): CelEnvironment {
@@ -24,11 +28,16 @@ export class CelEnvironment {
       const key = functionKey(added.name, added.isMember);
       functions.set(key, [...(functions.get(key) ?? []), added]);
     }
-    return new CelEnvironment(this.variables, functions);
+    return new CelEnvironment(this.variables, functions, this.mixesTypes);
   }
 
   withVariables(variables: Readonly<Record<string, CelType>>): CelEnvironment {
-    return new CelEnvironment(new Map([...this.variables, ...Object.entries(variables)]), this.functions);
+    const all = new Map([...this.variables, ...Object.entries(variables)]);
+    return new CelEnvironment(all, this.functions, this.mixesTypes);
+  }
+
+  withMixedLiterals(): CelEnvironment {
+    return new CelEnvironment(this.variables, this.functions, true);
   }
 
   overloads(name: string, isMember: boolean): readonly CelOverload[] | undefined {

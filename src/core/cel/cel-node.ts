@@ -19,10 +19,18 @@ export type CelNode =
       readonly at: number;
     }
   | CelCallNode
-  | { readonly kind: 'list'; readonly items: readonly CelNode[]; readonly at: number }
+  | {
+      readonly kind: 'list';
+      readonly items: readonly CelNode[];
+      /** Items, by index, that are left out when they have no value: `[?x]`. */
+      readonly optional: ReadonlySet<number>;
+      readonly at: number;
+    }
   | {
       readonly kind: 'map';
       readonly entries: readonly (readonly [CelNode, CelNode])[];
+      /** Entries, by index, that are left out when their value is absent: `{?k: v}`. */
+      readonly optional: ReadonlySet<number>;
       readonly at: number;
     };
 

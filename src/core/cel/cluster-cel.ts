@@ -30,10 +30,12 @@ export type ClusterCelCompilation =
   | { readonly ok: true; readonly program: ClusterCel }
   | { readonly ok: false; readonly problem: CelProblem };
 
-const ENVIRONMENT = KUBERNETES_CEL.withVariables({ managedCluster: DYN }).withFunctions([
-  overload('dyn.scores(string): list<dyn>', scoresOf),
-  overload('string.parseJSON(): dyn', parseJson, traverseCost),
-]);
+const ENVIRONMENT = KUBERNETES_CEL.withVariables({ managedCluster: DYN })
+  .withMixedLiterals()
+  .withFunctions([
+    overload('dyn.scores(string): list<dyn>', scoresOf),
+    overload('string.parseJSON(): dyn', parseJson, traverseCost),
+  ]);
 
 export function compileClusterCel(expression: string): ClusterCelCompilation {
   const compiled = compileCel(expression, ENVIRONMENT);

@@ -5,6 +5,8 @@ import type { CelNode } from './cel-node.ts';
 import type { CelProblem } from './cel-problem.ts';
 import { celProblem } from './cel-problem.ts';
 import { CelDouble, CelUint } from './cel-value.ts';
+import type { MarkedText } from './optional-elements.ts';
+import { markOptionalElements } from './optional-elements.ts';
 
 /**
  * Text to syntax tree, by the parser of cel-js. Only its grammar is used: its checker and evaluator have no cost
@@ -33,8 +35,9 @@ export function parseCel(expression: string): { node: CelNode } | { problem: Cel
     return { problem: celProblem(expression.slice(0, 80), 0, message) };
   }
   try {
-    const ast = PARSER.parse(expression).ast as unknown as LibraryNode;
-    return { node: convert(ast, expression) };
+    const marked = markOptionalElements(expression);
+    const ast = PARSER.parse(marked.text).ast as unknown as LibraryNode;
+    return { node: convert(ast, marked) };
   } catch (error) {
     return { problem: parseProblem(expression, error) };
   }
@@ -52,7 +55,7 @@ function parseProblem(expression: string, error: unknown): CelProblem {
 
 const BINARY = new Set(['==', '!=', '<', '<=', '>', '>=', '+', '-', '*', '/', '%', 'in', '&&', '||']);
 
-function convert(ast: LibraryNode, source: string): CelNode {
+function convert(ast: LibraryNode, source: MarkedText): CelNode {
   const child = (node: unknown): CelNode => convert(node as LibraryNode, source);
   const at = ast.pos;
   switch (ast.op) {
@@ -68,7 +71,7 @@ function convert(ast: LibraryNode, source: string): CelNode {
     case '[]':
     case '[?]': {
       const [operand, index] = ast.args as [LibraryNode, unknown];
-      const bracket = source.indexOf('[', operand.end);
+      const bracket = source.text.indexOf('[', operand.end);
       const where = bracket < 0 ? at : bracket;
       return {
         kind: 'index',
@@ -78,18 +81,41 @@ function convert(ast: LibraryNode, source: string): CelNode {
         at: where,
       };
     }
-    case 'list':
-      return { kind: 'list', items: (ast.args as unknown[]).map(child), at };
+    case 'list': {
+      const items = ast.args as LibraryNode[];
+      return { kind: 'list', items: items.map(child), optional: optionalOf(items, source), at };
+    }
     case 'map': {
-      const entries = (ast.args as [unknown, unknown][]).map(([k, v]) => [child(k), child(v)] as const);
-      return { kind: 'map', entries, at };
+      const pairs = ast.args as [LibraryNode, LibraryNode][];
+      const entries = pairs.map(([k, v]) => [child(k), child(v)] as const);
+      const keys = pairs.map(([key]) => key);
+      return { kind: 'map', entries, optional: optionalOf(keys, source), at };
     }
     default:
       return convertCall(ast, source);
   }
 }
 
-function convertCall(ast: LibraryNode, source: string): CelNode {
+/** Which of the elements begin with a question mark. */
+function optionalOf(elements: readonly LibraryNode[], { marks }: MarkedText): ReadonlySet<number> {
+  if (marks.size === 0) return NONE;
+  return new Set(elements.flatMap((element, index) => (marks.has(startOf(element)) ? [index] : [])));
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** Where the text of a node begins: an operator's own place is behind its first operand. */
+function startOf(node: LibraryNode): number {
+  const operands = Array.isArray(node.args) ? (node.args as unknown[]) : [node.args];
+  const starts = operands.map((one) => (isNode(one) ? startOf(one) : node.pos));
+  return Math.min(node.pos, ...starts);
+}
+
+function isNode(value: unknown): value is LibraryNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'pos' in value;
+}
+
+function convertCall(ast: LibraryNode, source: MarkedText): CelNode {
   const child = (node: unknown): CelNode => convert(node as LibraryNode, source);
   const at = ast.pos;
   if (ast.op === 'call') {
@@ -98,20 +124,20 @@ function convertCall(ast: LibraryNode, source: string): CelNode {
   }
   if (ast.op === 'rcall') {
     const [name, receiver, args] = ast.args as [string, LibraryNode, unknown[]];
-    const dot = source.indexOf('.', receiver.end);
-    const where = dot < 0 ? at : source.indexOf(name, dot);
+    const dot = source.text.indexOf('.', receiver.end);
+    const where = dot < 0 ? at : source.text.indexOf(name, dot);
     return { kind: 'call', name, receiver: child(receiver), args: args.map(child), at: where };
   }
   if (ast.op === '!_' || ast.op === '-_') return convertUnary(ast, source);
   if (ast.op === '?:') {
     const parts = ast.args as LibraryNode[];
-    const mark = source.indexOf('?', parts[0]?.end);
+    const mark = source.text.indexOf('?', parts[0]?.end);
     return { kind: 'call', name: '_?_:_', receiver: undefined, args: parts.map(child), at: mark };
   }
   if (!BINARY.has(ast.op))
-    throw new BugError(`unknown node '${ast.op}'`, { code: 'cel.node', subject: source });
+    throw new BugError(`unknown node '${ast.op}'`, { code: 'cel.node', subject: source.text });
   const [left, right] = ast.args as [LibraryNode, LibraryNode];
-  const operator = source.indexOf(ast.op, left.end);
+  const operator = source.text.indexOf(ast.op, left.end);
   return {
     kind: 'call',
     name: ast.op === 'in' ? '@in' : `_${ast.op}_`,
@@ -121,8 +147,9 @@ function convertCall(ast: LibraryNode, source: string): CelNode {
   };
 }
 
-function convertUnary(ast: LibraryNode, source: string): CelNode {
+function convertUnary(ast: LibraryNode, source: MarkedText): CelNode {
   const operand = convert(ast.args as LibraryNode, source);
+  if (source.marks.has(ast.pos)) return operand;
   // The sign belongs to the number, or the smallest int could not be written.
   if (ast.op === '-_' && operand.kind === 'literal') {
     if (typeof operand.value === 'bigint') return { kind: 'literal', value: -operand.value, at: ast.pos };

@@ -50,6 +50,9 @@ describe('compileClusterCel', () => {
     ],
     ['managedCluster.metadata.name', 'the result is a string, not a bool'],
     ['"{".parseJSON().a', expect.stringContaining('failed to parse JSON')],
+    ['managedCluster.metadata.name in ["cluster12", 12]', true],
+    ['{"a": 1, "b": "x"}.b == "x" && [1, "a", 2.5].size() == 3', true],
+    ['[?managedCluster.metadata.labels.?region, ?managedCluster.metadata.labels.?tier] == ["eu-1"]', true],
     ['managedCluster.constructor == 1', 'no such key: constructor'],
     ['managedCluster.__proto__ == 1', 'no such key: __proto__'],
   ])('%s', (expression, want) => {

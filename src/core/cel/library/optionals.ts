@@ -1,5 +1,5 @@
 import { celMapSize, isCelMap } from '../cel-map.ts';
-import type { CelValue } from '../cel-value.ts';
+import type { CelResult, CelValue } from '../cel-value.ts';
 import {
   CelDouble,
   CelDuration,
@@ -7,6 +7,8 @@ import {
   CelOptional,
   CelTimestamp,
   CelUint,
+  celTypeName,
+  lift,
   OPTIONAL_NONE,
 } from '../cel-value.ts';
 import type { CelOverload } from '../overload.ts';
@@ -34,6 +36,26 @@ export const OPTIONALS: readonly CelOverload[] = [
     'optional<T>.value(): T',
     (optional: CelOptional) => optional.value ?? (optional.value === undefined ? ABSENT : null),
   ),
+  overload('list<T>.first(): optional<T>', (list: readonly unknown[]) => at(list, 0)),
+  overload('list<T>.last(): optional<T>', (list: readonly unknown[]) => at(list, list.length - 1)),
+  overload('optional.unwrap(list<optional<T>>): list<T>', unwrap),
+  overload('list<optional<T>>.unwrapOpt(): list<T>', unwrap),
 ];
+
+function at(list: readonly unknown[], index: number): CelOptional {
+  return list.length === 0 ? OPTIONAL_NONE : new CelOptional(lift(list[index]));
+}
+
+/** The values that are there. */
+function unwrap(list: readonly unknown[]): CelResult {
+  const values: CelValue[] = [];
+  for (const item of list) {
+    const value = lift(item);
+    if (!(value instanceof CelOptional))
+      return new CelFailure(`no such overload: optional.unwrap on a list with ${celTypeName(value)}`);
+    if (value.value !== undefined) values.push(value.value);
+  }
+  return values;
+}
 
 const ABSENT = new CelFailure('optional.none() dereference');
