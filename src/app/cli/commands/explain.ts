@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { InputError } from '../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
@@ -15,6 +16,8 @@ interface ExplainOptions extends HubFlags {
   readonly case?: string;
   readonly caseName?: string;
   readonly now?: string;
+  readonly data?: string;
+  readonly record?: string;
   readonly output: OutputFormat;
 }
 
@@ -31,6 +34,11 @@ export const explainCommand: CliCommand = {
       .option('--hub', 'decide from what a hub holds now, instead of files', false)
       .option('--case <file>', 'decide a recorded case (JSON Lines, as for `berth simulate`) instead')
       .option('--case-name <name>', 'which case of the file; without it the first')
+      .option(
+        '--data <dir>',
+        'explain what `berth serve` with this data directory published last, and what caused it',
+      )
+      .option('--record <hash>', 'with --data: this record instead (`berth history` lists them)')
       .option('--now <time>', 'the present, RFC 3339; without it the clock')
       .addOption(outputOption());
     addHubFlags(command)
@@ -47,6 +55,7 @@ Examples:
   berth explain guestbook/frontend --cluster cluster2
   berth explain guestbook/frontend --from fleet --ref main --since main~1
   berth explain guestbook/frontend --hub --kubeconfig hub.kubeconfig
+  berth explain guestbook/frontend --data /var/lib/berth
   berth explain team/web --case cases.jsonl --case-name lose-eu -o json
 `;
 
@@ -83,6 +92,12 @@ function refuseContradictions(options: ExplainOptions): void {
   for (const option of ['ref', 'since', 'case'] as const)
     if (wantsHub && options[option] !== undefined)
       refuse(`--${option}`, 'a hub has no revisions and no cases');
+  for (const option of ['ref', 'since', 'case', 'now'] as const)
+    if (options.data !== undefined && options[option] !== undefined)
+      refuse(`--${option}`, 'a record has its own inputs, and its own past to compare with');
+  if (options.data !== undefined && wantsHub) refuse('--data', 'either a hub or what a controller recorded');
+  if (options.record !== undefined && options.data === undefined)
+    refuse('--record', 'expected --data DIR with it');
   if (options.case !== undefined && options.since !== undefined)
     refuse('--since', 'a recorded case has no revisions');
   if (options.caseName !== undefined && options.case === undefined)
@@ -90,6 +105,11 @@ function refuseContradictions(options: ExplainOptions): void {
 }
 
 async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {
+  if (options.data !== undefined) {
+    const { explainRecord } = await import('../../explain/explain-record.ts');
+    const { record, cluster } = options;
+    return explainRecord(ref, { data: path.resolve(io.cwd, options.data), record, cluster });
+  }
   const { explainInWorld, explainOffline } = await import('../../explain/explain-offline.ts');
   if (!asksHub(options)) return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
   const { readHubWorld } = await import('../../explain/hub-world.ts');

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { HistoryReader } from '../../adapters/store/history-reader.ts';
+import { InputError } from '../../core/errors.ts';
+import type { PlacementRef } from '../../core/explain/world-change.ts';
+import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { OfflineExplanation } from './explain-offline.ts';
+import { explainInWorld } from './explain-offline.ts';
+
+export interface RecordRequest {
+  /** Data directory of a controller. */
+  readonly data: string;
+  /** Hash of a record, or its beginning; undefined: the newest of the placement. */
+  readonly record?: string | undefined;
+  readonly cluster?: string | undefined;
+}
+
+/**
+ * Explains a decision that a controller published, from its recorded inputs, and what changed since the one that it
+ * published before: the causes are found by deciding again, so the controller itself pays nothing for them.
+ */
+export async function explainRecord(ref: PlacementRef, request: RecordRequest): Promise<OfflineExplanation> {
+  const history = new HistoryReader(join(request.data, 'history'));
+  const placement = `${ref.namespace}/${ref.name}`;
+  const records = (await history.list()).filter((record) => record.placement === placement);
+  const at = indexOf(records, placement, request.record);
+  const [record, previous] = [records[at] as DecisionRecord, records[at - 1]];
+  const world = await history.readWorld(record.inputs);
+  const before = previous === undefined ? undefined : await history.readWorld(previous.inputs);
+  const { explanation, lines } = explainInWorld(world, ref, { cluster: request.cluster, before });
+  const commit =
+    record.commit === null ? '' : `, commit ${record.commit.id.slice(0, 8)} ${record.commit.subject}`;
+  return {
+    explanation,
+    lines: [`record ${record.hash}, published ${record.publishedAt}${commit}`, ...lines],
+    problems: [],
+  };
+}
+
+function indexOf(records: readonly DecisionRecord[], placement: string, wanted: string | undefined): number {
+  const subject = wanted === undefined ? `Placement ${placement}` : `record ${wanted}`;
+  const hint = 'berth history lists the records of a data directory';
+  const fitting = records.flatMap(({ hash }, at) =>
+    wanted === undefined || hash.startsWith(wanted) ? [at] : [],
+  );
+  const last = fitting.at(-1);
+  if (last === undefined)
+    throw new InputError('has no such record of this placement here', {
+      code: 'history.record',
+      subject,
+      hint,
+    });
+  if (wanted !== undefined && fitting.length > 1)
+    throw new InputError(`fits ${fitting.length} records, give more of the hash`, {
+      code: 'history.record',
+      subject,
+      hint,
+    });
+  return last;
+}
