@@ -67,9 +67,7 @@ export function planPages(
   return {
     actions: [...labels, ...creates, ...additions, ...removals, ...deletes],
     pages: settled,
-    scoresOnly:
-      labels.length + creates.length + deletes.length === 0 &&
-      finals.every((page) => sameClusters(page, current)),
+    scoresOnly: current.every(({ owned }) => owned) && membership(settled) === membership(current),
   };
 }
 
@@ -122,9 +120,18 @@ function sameDecisions(a: readonly ClusterDecision[], b: readonly ClusterDecisio
   );
 }
 
-function sameClusters(page: SettledPage, current: readonly DecisionPage[]): boolean {
-  const before = current.find((candidate) => candidate.name === page.name)?.decisions ?? [];
-  const names = (decisions: readonly ClusterDecision[]): string =>
-    JSON.stringify(decisions.map((decision) => decision.clusterName).sort());
-  return names(before) === names(page.decisions);
+/**
+ * Who is in the groups of each name, and how long each group is. Groups of one name are cut by length alone: scores move
+ * clusters between them and nothing else is new.
+ */
+function membership(pages: readonly Pick<DecisionPage, 'group' | 'decisions'>[]): string {
+  const members = pages.flatMap(({ group, decisions }) =>
+    decisions.map(({ clusterName }) => `${group?.name}\n${clusterName}`),
+  );
+  const lengths = new Map<string, number>();
+  for (const { group, decisions } of pages) {
+    const key = `${group?.index} ${group?.name}`;
+    lengths.set(key, (lengths.get(key) ?? 0) + decisions.length);
+  }
+  return JSON.stringify([members.sort(), [...lengths].map(([key, length]) => `${key} ${length}`).sort()]);
 }

@@ -44,13 +44,13 @@ export function comparable(result: CaseResult, other: CaseResult): unknown {
     })),
     decisionGroups: list(result.decisionGroups),
     ...warning(result, other),
-    message: evenMessage(result.message, other.message),
+    message: evenMessage(result, result.message, other),
     requeueAt: evenTime(result.requeueAt, other.requeueAt),
     conditions: list(result.conditions).map(({ type, status, reason, message }) => ({
       type,
       status,
       reason,
-      message: evenMessage(message, other.message),
+      message: evenMessage(result, message, other),
     })),
   };
 }
@@ -62,15 +62,21 @@ function warning(result: CaseResult, other: CaseResult): { plugin?: string } {
   return result.code === 'Warning' && other.code === 'Warning' ? { plugin: 'any that warned' } : {};
 }
 
-/** CEL compile errors up to "compilation failed"; selector errors by what they are about; expired scores as a fact. */
-function evenMessage(message: string, other: string): string {
+/** CEL compile errors up to "compilation failed", expired scores in any order, selector errors by the operator they name. */
+function evenMessage({ plugin }: CaseResult, message: string, other: CaseResult): string {
   const cel = message.indexOf('compilation failed');
   if (cel >= 0) return message.slice(0, cel) + 'compilation failed';
-  if (message.startsWith('AddOnPlacementScores ') && message.endsWith(' expired')) return 'expired scores';
-  if (/label selector operator|operators?,? .*values|, operator (In|NotIn)/i.test(message))
-    return `selector error in ${message.split(':')[0]?.length === 0 || /^(Predicate|TaintToleration):/.test(message) ? 'a condition' : 'a message'}`;
-  void other;
-  return message;
+  const scores = /^AddOnPlacementScores (.*) expired$/.exec(message);
+  if (scores !== null) return plugin === other.plugin ? `expired: ${sortedWords(scores[1])}` : 'expired';
+  const operator = /"([^"]*)" is not a (?:valid )?label selector operator/.exec(message);
+  if (operator !== null) return `${message.slice(0, operator.index)}selector operator ${operator[1]}`;
+  const values =
+    /values: Invalid value: .*'in', 'notin'.*|key "[^"]*", operator (?:In|NotIn): values .*/.exec(message);
+  return values === null ? message : `${message.slice(0, values.index)}selector without values`;
+}
+
+function sortedWords(text = ''): string {
+  return text.split(' ').sort().join(' ');
 }
 
 function evenTime(time: string | null, other: string | null): string | null {

@@ -124,4 +124,18 @@ describe('planPages', () => {
       false,
     );
   });
+
+  it('takes clusters that scores move between groups of one name for a change of scores', () => {
+    const group = (index: number, ...names: string[]) => ({
+      name: 'g',
+      index,
+      decisions: names.map((clusterName) => ({ clusterName, reason: '' })),
+    });
+    const first = planPages('web', [], [group(0, 'c1', 'c2'), group(1, 'c3')]);
+    const current = first.pages.map((one) => ({ ...one, owned: true }));
+    expect(planPages('web', current, [group(0, 'c3', 'c1'), group(1, 'c2')]).scoresOnly).toBe(true);
+    expect(planPages('web', current, [group(0, 'c3', 'c1'), group(1, 'c4')]).scoresOnly).toBe(false);
+    const renamed = { ...group(1, 'c2'), name: 'h' };
+    expect(planPages('web', current, [group(0, 'c1', 'c3'), renamed]).scoresOnly).toBe(false);
+  });
 });
