@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 
 /** House rules of design: sizes, purity of core, no floating promises. Reasons stand in CONTRIBUTING.md. */
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'coverage/', '.cache/', '**/*.cjs', '**/*.mjs', '.berth/'] },
+  { ignores: ['dist/', 'node_modules/', 'coverage/', '.cache/', '**/*.cjs', '.berth/'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

@@ -66,39 +66,59 @@ function memory(engine) {
   );
 }
 
+const cluster = (change) => (world, at, i) => ({ clusters: [(world.clusters[at] = change(world.clusters[at], i))] });
 const CHANGES = {
-  'a label nobody reads': (c, i) => ({ ...c, metadata: { ...c.metadata, labels: { ...c.metadata.labels, wave: `w${i}` } } }),
-  'memory': (c, i) => ({ ...c, status: { ...c.status, allocatable: { ...c.status.allocatable, memory: `${20 + (i % 30)}Gi` } } }),
-  'a taint': (c, i) => ({ ...c, spec: { ...c.spec, taints: [{ key: `t${i}`, effect: 'NoSelect', timeAdded: '2026-03-01T12:00:00Z' }] } }),
-  'a region': (c, i) => ({ ...c, metadata: { ...c.metadata, labels: { ...c.metadata.labels, region: `region-${i % 12}` } } }),
-  'a claim': (c, i) => ({ ...c, status: { ...c.status, clusterClaims: [{ name: 'platform.open-cluster-management.io', value: ['AWS', 'GCP', 'Azure'][i % 3] }] } }),
+  'a label nobody reads': cluster((c, i) => ({ ...c, metadata: { ...c.metadata, labels: { ...c.metadata.labels, wave: `w${i}` } } })),
+  'memory': cluster((c, i) => ({ ...c, status: { ...c.status, allocatable: { ...c.status.allocatable, memory: `${20 + (i % 30)}Gi` } } })),
+  'a taint': cluster((c, i) => ({ ...c, spec: { ...c.spec, taints: [{ key: `t${i}`, effect: 'NoSelect', timeAdded: '2026-03-01T12:00:00Z' }] } })),
+  'a region': cluster((c, i) => ({ ...c, metadata: { ...c.metadata, labels: { ...c.metadata.labels, region: `region-${i % 12}` } } })),
+  'a claim': cluster((c, i) => ({ ...c, status: { ...c.status, clusterClaims: [{ name: 'platform.open-cluster-management.io', value: ['AWS', 'GCP', 'Azure'][i % 3] }] } })),
+};
+const SCORE_CHANGES = {
+  'a score': (world, at, i) => ({ scores: [usage(world.clusters[at].metadata.name, (i * 37) % 201 - 100)] }),
 };
 
+function usage(namespace, value) {
+  const scores = [{ name: 'cpu', value }];
+  return { apiVersion: 'cluster.open-cluster-management.io/v1alpha1', kind: 'AddOnPlacementScore', metadata: { name: 'usage', namespace }, status: { validUntil: '2030-01-01T00:00:00Z', scores } };
+}
+
+/** Every cluster has a score of an add-on, and two placements of a hundred go by it; these select at large. */
+function withScores(world) {
+  const scores = world.clusters.map(({ metadata }, i) => usage(metadata.name, (i * 7919) % 201 - 100));
+  const byScore = { mode: 'Additive', configurations: [{ scoreCoordinate: { type: 'AddOn', addOn: { resourceName: 'usage', scoreName: 'cpu' } }, weight: 2 }] };
+  const placements = world.placements.map((one, i) => (i % 50 === 0 ? { ...one, spec: { ...one.spec, predicates: undefined, prioritizerPolicy: byScore } } : one));
+  return { ...world, placements, scores };
+}
+
 /** One cluster changes: the new decisions of every placement it matters to. */
-function deltas(title, world, count) {
-  const engine = new PlacementEngine(world);
+function deltas(title, given, count, changes = CHANGES) {
+  const world = { ...given, clusters: [...given.clusters] };
+  const engine = new PlacementEngine(given);
   engine.scheduleAll();
-  const clusters = [...world.clusters];
   const samples = [];
+  const kinds = Object.entries(changes);
   for (let i = 0; i < count; i++) {
-    const [kind, change] = Object.entries(CHANGES)[i % 5];
-    const at = (i * 7919) % clusters.length;
-    clusters[at] = change(clusters[at], i);
-    const { value, wallMs, cpuMs } = measure(() => engine.applyDelta({ clusters: [clusters[at]] }));
+    const [kind, change] = kinds[i % kinds.length];
+    const delta = change(world, (i * 7919) % world.clusters.length, i);
+    const { value, wallMs, cpuMs } = measure(() => engine.applyDelta(delta));
     if (i >= count / 10) samples.push({ kind, affected: value.length, wallMs, cpuMs });
   }
   console.log(`${title}: ${samples.length} changes of one cluster`);
-  for (const [name, low, high] of [['nobody affected', 0, 0], ['1 to 10 affected', 1, 10], ['11 to 100', 11, 100], ['more than 100', 101, Infinity]]) {
-    const some = samples.filter(({ affected }) => affected >= low && affected <= high);
-    if (some.length === 0) continue;
-    const cpu = some.map(({ cpuMs }) => cpuMs);
-    const wall = some.map(({ wallMs }) => wallMs);
-    const affected = some.reduce((sum, one) => sum + one.affected, 0) / some.length;
-    console.log(
-      `  ${name} (${some.length} changes, ${affected.toFixed(1)} on average): CPU p50 ${ms(percentile(cpu, 0.5))}, p99 ${ms(percentile(cpu, 0.99))}; ` +
-        `wall p50 ${ms(percentile(wall, 0.5))}, p99 ${ms(percentile(wall, 0.99))}`,
-    );
-  }
+  const ranges = [['nobody affected', 0, 0], ['1 to 10 affected', 1, 10], ['11 to 100', 11, 100], ['more than 100', 101, Infinity]];
+  for (const [name, low, high] of ranges) row(name, samples.filter(({ affected }) => affected >= low && affected <= high));
+  for (const [kind] of kinds) row(`  ${kind}`, samples.filter((one) => one.kind === kind));
+}
+
+function row(name, some) {
+  if (some.length === 0) return;
+  const cpu = some.map(({ cpuMs }) => cpuMs);
+  const wall = some.map(({ wallMs }) => wallMs);
+  const affected = some.reduce((sum, one) => sum + one.affected, 0) / some.length;
+  console.log(
+    `  ${name} (${some.length} changes, ${affected.toFixed(1)} on average): CPU p50 ${ms(percentile(cpu, 0.5))}, p99 ${ms(percentile(cpu, 0.99))}; ` +
+      `wall p50 ${ms(percentile(wall, 0.5))}, p99 ${ms(percentile(wall, 0.99))}`,
+  );
 }
 
 /** The plain implementation, compiled on the side from test/reference. */
@@ -130,9 +150,11 @@ try {
   full(1000, 1000, { limits: { cold: 80 } });
   const { world, engine } = full(10_000, options.has('--quick') ? 100 : 1000, { limits: { cold: 450, warm: 350 } });
   memory(engine);
-  deltas('10,000 clusters x 1,000 placements', world, 1000);
+  const changes = options.has('--quick') ? 1000 : 6000;
+  deltas('10,000 clusters x 1,000 placements', world, changes);
+  deltas('the same with scores of an add-on', withScores(world), changes / 2, SCORE_CHANGES);
   const narrow = { ...world, placements: world.placements.map((one, i) => (i % 20 === 0 ? one : { ...one, spec: { ...one.spec, predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { cloud: 'Google', tier: 'gold', wave: String(i % 50) } } } }] } })) };
-  deltas('the same with narrow placements', narrow, 1000);
+  deltas('the same with narrow placements', narrow, changes / 6);
   if (!options.has('--quick')) {
     full(1000, 10_000, { limits: { cold: 1000 } });
     await ratio(10_000, 100);
