@@ -14,6 +14,7 @@ export function describePair(pair: PairExplanation): readonly string[] {
   return [
     `Placement ${name} on cluster ${pair.cluster}: ${pair.selected ? 'selected' : 'not selected'}`,
     ...verdictLines(pair.verdict).map((line) => `  ${line}`),
+    ...pair.hints.map((hint) => `  hint: ${hint}`),
     ...pair.toleratedTaints.map((taint) => `  taint ${taintLine(taint)}`),
     ...suggestionLines(pair),
   ];
@@ -26,8 +27,35 @@ function suggestionLines(pair: PairExplanation): readonly string[] {
   return [
     '',
     pair.suggestions.length === 1 ? 'What would select it:' : 'What would select it (any one of these):',
-    ...pair.suggestions.map((suggestion, i) => `  ${i + 1}. ${describeSuggestion(suggestion)}`),
+    ...pair.suggestions.flatMap((suggestion, i) => suggestionText(suggestion, `  ${i + 1}. `)),
   ];
+}
+
+/** More changes than this are listed below each other. */
+const MAX_IN_A_LINE = 2;
+const MAX_EVICTED = 5;
+
+function suggestionText(suggestion: Suggestion, number: string): readonly string[] {
+  const { changes, evicts } = suggestion;
+  if (changes.length <= MAX_IN_A_LINE) return [`${number}${describeSuggestion(suggestion)}`];
+  const indent = ' '.repeat(number.length);
+  const items = changes.map((change) => `${indent}- ${describeChange(change)}`);
+  return [
+    `${number}all of these together:`,
+    ...items,
+    ...(evicts.length === 0 ? [] : [`${indent}${evictionText(evicts)}`]),
+  ];
+}
+
+/** `set label tier=gold on cluster a; that would evict b` */
+export function describeSuggestion({ changes, evicts }: Suggestion): string {
+  const what = changes.map(describeChange).join(', and ');
+  return evicts.length === 0 ? what : `${what}; ${evictionText(evicts)}`;
+}
+
+function evictionText(evicts: readonly string[]): string {
+  const more = evicts.length - MAX_EVICTED;
+  return `that would evict ${[...evicts.slice(0, MAX_EVICTED), ...(more > 0 ? [`${more} more`] : [])].join(', ')}`;
 }
 
 function noSuggestionHint(verdict: ClusterVerdict): string {
@@ -42,12 +70,6 @@ function noSuggestionHint(verdict: ClusterVerdict): string {
     default:
       return '';
   }
-}
-
-/** `set label tier=gold on cluster a; that would evict b` */
-export function describeSuggestion({ changes, evicts }: Suggestion): string {
-  const what = changes.map(describeChange).join(', and ');
-  return evicts.length === 0 ? what : `${what}; that would evict ${evicts.join(', ')}`;
 }
 
 function verdictLines(verdict: ClusterVerdict): readonly string[] {

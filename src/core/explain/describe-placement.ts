@@ -5,10 +5,11 @@ const MAX_SELECTED_ROWS = 50;
 
 /** A whole placement as lines of text for people. */
 export function describePlacement(explanation: PlacementExplanation): readonly string[] {
-  const { placement, summary, message, eligibleSets, refusals, reschedulesAt } = explanation;
+  const { placement, summary, message, hints, eligibleSets, refusals, reschedulesAt } = explanation;
   return [
     `Placement ${placement.namespace}/${placement.name}: ${summary}`,
     ...message.split('\n').map((line) => `  ${line}`),
+    ...hints.map((hint) => `  hint: ${hint}`),
     ...(eligibleSets.length === 0 ? [] : [`  cluster sets that count: ${eligibleSets.join(', ')}`]),
     ...(reschedulesAt === undefined
       ? []

@@ -3,6 +3,7 @@ import { clusterVerdict, isRefusing, taintFindings } from './cluster-verdict.ts'
 import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { PairExplanation, TaintFinding } from './explanation.ts';
 import { findSuggestions } from './find-suggestions.ts';
+import { placementHints } from './placement-hints.ts';
 import { clusterNamed } from './world-lookup.ts';
 
 export interface PairSubject {
@@ -30,6 +31,7 @@ export function explainPair({ world, decided, cluster: name, suggest = true }: P
       selected || cluster === undefined || !suggest
         ? []
         : findSuggestions({ world, decided, cluster, verdict, before }),
+    hints: verdict.kind === 'misconfigured' ? placementHints(world, decided.result.placement) : [],
   };
 }
 

@@ -6,6 +6,7 @@ import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { DecisionChanges, PlacementExplanation, RefusalGroup } from './explanation.ts';
 import { MAX_NAMED_CLUSTERS } from './explanation.ts';
 import { notInEligibleSetText, OUTRANKED, refusalText } from './refusal-text.ts';
+import { placementHints } from './placement-hints.ts';
 
 /** A whole placement: who is selected with which scores, and why all others are not, grouped by reason. */
 export function explainPlacement(
@@ -21,6 +22,7 @@ export function explainPlacement(
     placement: { namespace: metadata.namespace ?? '', name: metadata.name },
     outcome: result.outcome,
     message: outcomeMessage(decided),
+    hints: placementHints(world, result.placement),
     summary: summaryOf(result.selected.length, world.clusters.length, refusals),
     counts: {
       clusters: world.clusters.length,

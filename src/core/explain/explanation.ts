@@ -18,6 +18,8 @@ export interface PairExplanation {
   readonly toleratedTaints: readonly TaintFinding[];
   /** For a cluster that is not selected: what would select it, the smallest first. */
   readonly suggestions: readonly Suggestion[];
+  /** For a misconfigured placement: what to write instead. */
+  readonly hints: readonly string[];
 }
 
 /** Why the cluster is selected or not: the first stage that decided. */
@@ -110,6 +112,8 @@ export interface PlacementExplanation {
   readonly outcome: ScheduleResult['outcome'];
   /** Wire text: of the misconfiguration, else of the condition PlacementSatisfied. */
   readonly message: string;
+  /** What the placement names that does not exist, and what was probably meant. */
+  readonly hints: readonly string[];
   /** One line, `3 of 40 clusters selected; 25 lack label tier=gold, 9 tainted maintenance, 3 outranked`. */
   readonly summary: string;
   readonly counts: {

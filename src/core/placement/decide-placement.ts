@@ -89,11 +89,14 @@ function select(index: SchedulingIndex, { compiled, basis, clusters, scored }: C
     tolerations.problem === undefined;
   if (!mayStand) return { ...selectRanked(input), standing: undefined };
   const ranked = rankAll(input, clusters.length);
-  const standing = new Standing(
-    ranked.map((position) => clusters[position] as number),
-    Float64Array.from(ranked, (position) => totals[position] as number),
-    { ranges, most, journalLength },
-  );
+  const order = new Uint32Array(ranked.length);
+  const orderTotals = new Float64Array(ranked.length);
+  for (let at = 0; at < ranked.length; at++) {
+    const position = ranked[at] as number;
+    order[at] = clusters[position] as number;
+    orderTotals[at] = totals[position] as number;
+  }
+  const standing = new Standing(order, orderTotals, { ranges, most, journalLength });
   return { positions: ranked.subarray(0, limit), spread: undefined, standing };
 }
 

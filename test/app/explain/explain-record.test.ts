@@ -20,12 +20,11 @@ async function runBerth(...args: string[]) {
 
 const GROUP = 'cluster.open-cluster-management.io';
 
-const cluster = (name: string, labels: Record<string, string>): ManagedCluster =>
-  ({
-    apiVersion: `${GROUP}/v1`,
-    kind: 'ManagedCluster',
-    metadata: { name, labels: { ...labels, [`${GROUP}/clusterset`]: 's' } },
-  }) as ManagedCluster;
+const cluster = (name: string, labels: Record<string, string>): ManagedCluster => ({
+  apiVersion: `${GROUP}/v1`,
+  kind: 'ManagedCluster',
+  metadata: { name, labels: { ...labels, [`${GROUP}/clusterset`]: 's' } },
+});
 
 const BEFORE: World = {
   now: '2026-03-01T12:00:00Z',

@@ -10,6 +10,8 @@ const BUILT_IN: ReadonlyMap<string, Prioritizer> = new Map(
   [balance, steady, resourceAllocatableCpu, resourceAllocatableMemory].map((one) => [one.name, one]),
 );
 
+export const BUILT_IN_PRIORITIZERS: readonly string[] = [...BUILT_IN.keys()];
+
 /** What Additive starts from. */
 const DEFAULT_WEIGHTS: readonly (readonly [string, number])[] = [
   [balance.name, 1],
