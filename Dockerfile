@@ -20,7 +20,8 @@ COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
 COPY package.json LICENSE ./
 COPY examples ./examples
-ENV NODE_ENV=production
+# A fleet's decisions are long lists that live shortly: with room for them the collector stops the engine a fifth as long.
+ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=64
 USER 65532:65532
 VOLUME ["/data"]
 ENTRYPOINT ["node", "/app/dist/src/app/cli/main.js"]
