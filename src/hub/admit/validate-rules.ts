@@ -16,6 +16,7 @@ import { typeName } from './validate-value.ts';
 
 const compilations = new Map<string, CelCompilation>();
 const CACHE_LIMIT = 2000;
+const MESSAGE_LIMIT = 5 * 1024;
 
 function compiledOnce(expression: string): CelCompilation {
   const known = compilations.get(expression);
@@ -161,13 +162,18 @@ function shownValue(value: JsonValue): string {
   return typeof value === 'object' ? JSON.stringify(typeName(value)) : JSON.stringify(value);
 }
 
+/** One line of a length that fits into a status. */
+function isMessage(text: string): boolean {
+  return text.trim() !== '' && text.length <= MESSAGE_LIMIT && !/[\n\r]/.test(text);
+}
+
 function messageOf(rule: ValidationRule, place: Place, budget: CelBudget): string {
   const fallback = (rule.message ?? '').trim() || `failed rule: ${rule.rule.trim()}`;
   if (rule.messageExpression === undefined) return fallback;
   const compiled = compiledOnce(rule.messageExpression);
   if (!compiled.ok) return fallback;
   const outcome = evaluateWithin(budget, compiled.program, variablesOf(rule, place));
-  return outcome.ok && typeof outcome.value === 'string' && outcome.value.trim() !== ''
+  return outcome.ok && typeof outcome.value === 'string' && isMessage(outcome.value)
     ? outcome.value
     : fallback;
 }

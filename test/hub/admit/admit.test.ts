@@ -339,6 +339,19 @@ describe('validation rules', () => {
       value: { a: { b: 1 } },
       want: ['FieldValueForbidden a.b: Forbidden: got 1'],
     },
+    ...['""', '" "', '"a\\nb"', '["x"].map(x, x)[0] + "y".charAt(7)', 'self + self'].map(
+      (messageExpression) => ({
+        name: `a messageExpression that makes no message gives way: ${messageExpression}`,
+        schema: object({
+          a: {
+            type: 'string',
+            'x-kubernetes-validations': [rule('self == ""', { messageExpression, message: 'plain' })],
+          },
+        }),
+        value: { a: 'x'.repeat(3000) },
+        want: [`FieldValueInvalid a: Invalid value: "${'x'.repeat(3000)}": plain`],
+      }),
+    ),
     {
       name: 'transition rules rest on creation',
       schema: object({
