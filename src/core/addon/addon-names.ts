@@ -1,0 +1,36 @@
+/** The names that belong to one add-on on one cluster, as OCM's add-on manager gives them. */
+export interface AddonNames {
+  /** ManifestWork with the add-on's manifests in the cluster's namespace. @param shard number of the work, from 0 */
+  deployWork(shard: number): string;
+  /** The same in the namespace of the cluster that hosts the add-on for this one. @param shard number of the work, from 0 */
+  deployHostingWork(shard: number): string;
+  /** ManifestWorks that run before the add-on is taken away. */
+  readonly preDeleteWork: string;
+  readonly preDeleteHostingWork: string;
+  /** Secret of the add-on's agent with its access to the hub. */
+  readonly hubKubeconfigSecret: string;
+  /** Secret with the certificate of another signer. @param signer e.g. `example.com/signer` */
+  customSignedSecret(signer: string): string;
+  /** User and groups in the certificate of the add-on's agent. */
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/**
+ * Names are an agreement with OCM's controllers and agents: another name for the same work would be applied a second time
+ * beside the first. Nothing is shortened: OCM does not either, and refuses what becomes too long.
+ */
+export function addonNames(addon: string, cluster: string): AddonNames {
+  const work = `addon-${addon}`;
+  const onCluster = `system:open-cluster-management:cluster:${cluster}:addon:${addon}`;
+  return {
+    deployWork: (shard) => `${work}-deploy-${shard}`,
+    deployHostingWork: (shard) => `${work}-deploy-hosting-${cluster}-${shard}`,
+    preDeleteWork: `${work}-pre-delete`,
+    preDeleteHostingWork: `${work}-pre-delete-hosting-${cluster}`,
+    hubKubeconfigSecret: `${addon}-hub-kubeconfig`,
+    customSignedSecret: (signer) => `${addon}-${signer.replaceAll('/', '-')}-client-cert`,
+    user: `${onCluster}:agent:${addon}-agent`,
+    groups: [onCluster, `system:open-cluster-management:addon:${addon}`],
+  };
+}
