@@ -1,10 +1,5 @@
-/** One permission and why the agent needs it. */
-interface Permission {
-  readonly groups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-  readonly why: string;
-}
+import type { Permission } from '../rbac/permission.ts';
+import { renderAggregatedRole, renderBinding, renderRole } from '../rbac/render-role.ts';
 
 const WORK_GROUP = 'work.open-cluster-management.io';
 
@@ -13,20 +8,20 @@ const HUB: readonly Permission[] = [
   {
     groups: [WORK_GROUP],
     resources: ['manifestworks'],
-    verbs: ['get', 'list', 'watch'],
-    why: 'learn what to apply',
+    verbs: ['list', 'watch'],
+    why: 'list, watch: learn what to apply',
   },
   {
     groups: [WORK_GROUP],
     resources: ['manifestworks'],
-    verbs: ['update', 'patch'],
-    why: 'add and remove the finalizer that keeps a work until its objects are gone',
+    verbs: ['patch'],
+    why: 'patch: add and remove the finalizer that keeps a work until its objects are gone',
   },
   {
     groups: [WORK_GROUP],
     resources: ['manifestworks/status'],
     verbs: ['patch'],
-    why: 'report conditions and feedback',
+    why: 'patch: report conditions and feedback',
   },
 ];
 
@@ -35,38 +30,40 @@ const CLUSTER: readonly Permission[] = [
   {
     groups: [WORK_GROUP],
     resources: ['appliedmanifestworks'],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-    why: 'record what was applied; deleting one begins its clean-up',
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    why: 'get, list, watch: what was applied before; create, patch: record it; delete: begin its clean-up',
   },
   {
     groups: [WORK_GROUP],
     resources: ['appliedmanifestworks/status'],
     verbs: ['patch'],
-    why: 'record the list of applied objects and the start of an eviction',
+    why: 'patch: record the list of applied objects and the start of an eviction',
   },
-  {
-    groups: [WORK_GROUP],
-    resources: ['appliedmanifestworks/finalizers'],
-    verbs: ['update'],
-    why: 'own objects where OwnerReferencesPermissionEnforcement is on',
-  },
+];
+
+/** Only where works name executors. */
+const EXECUTORS: readonly Permission[] = [
   {
     groups: ['authorization.k8s.io'],
     resources: ['subjectaccessreviews'],
     verbs: ['create'],
-    why: 'ask whether an executor may do what a work wants',
-  },
-  {
-    groups: ['rbac.authorization.k8s.io'],
-    resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
-    verbs: ['get', 'list', 'watch'],
-    why: 'with --executor-cache only: notice when the rights of an executor change',
+    why: 'create: ask whether an executor may do what a work wants',
   },
   {
     groups: [''],
     resources: ['serviceaccounts'],
     verbs: ['impersonate'],
-    why: "try an executor's RBAC objects as a dry run, so that it cannot grant more than it has",
+    why: "impersonate: try an executor's RBAC objects as a dry run, so that it cannot grant more than it has",
+  },
+];
+
+/** Only with `--executor-cache`. */
+const EXECUTOR_CACHE: readonly Permission[] = [
+  {
+    groups: ['rbac.authorization.k8s.io'],
+    resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
+    verbs: ['list', 'watch'],
+    why: 'list, watch: notice when the rights of an executor change',
   },
 ];
 
@@ -75,11 +72,14 @@ const MANIFESTS: Permission = {
   groups: ['', 'apps', 'batch'],
   resources: ['namespaces', 'configmaps', 'secrets', 'services', 'serviceaccounts', 'deployments', 'jobs'],
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  why: 'apply the manifests, watch them for drift and feedback (list, watch), remove what left the works (delete)',
+  why: 'get: read; list, watch: drift and feedback; create, update, patch: apply; delete: remove what left the works',
 };
+
+const AGGREGATE_LABEL = 'open-cluster-management.io/aggregate-to-work';
 
 export interface RbacNames {
   readonly clusterName: string;
+  /** Of the agent's service account on the managed cluster. */
   readonly namespace: string;
 }
 
@@ -88,69 +88,47 @@ export interface RbacNames {
  * works carry through the aggregated role. RBAC objects in works also need `escalate` and `bind`, or the agent holding what they grant.
  */
 export function renderAgentRbac({ clusterName, namespace }: RbacNames): string {
-  const hub = [
-    '# On the hub: bind it to the user in the agent’s hub kubeconfig.',
-    ...header('Role', 'berth-agent', clusterName),
-    ...rules(HUB),
+  const subject = { kind: 'ServiceAccount', name: 'berth-agent', namespace } as const;
+  const group = { kind: 'Group', name: `system:open-cluster-management:${clusterName}` } as const;
+  const bind = (name: string): readonly string[] =>
+    renderBinding({ kind: 'ClusterRoleBinding', name, subject });
+  const parts = [
+    ['# On the hub.', ...renderRole({ kind: 'Role', name: 'berth-agent', namespace: clusterName }, HUB)],
+    [
+      '# On the hub: this is the group that OCM’s registration gives the agents of a cluster. Name the user of the hub kubeconfig if yours is another.',
+      ...renderBinding({ kind: 'RoleBinding', name: 'berth-agent', namespace: clusterName, subject: group }),
+    ],
+    [
+      '# On the managed cluster: what the agent needs for itself.',
+      ...renderRole({ kind: 'ClusterRole', name: 'berth-agent' }, CLUSTER),
+    ],
+    [
+      '# On the managed cluster: only if works name executors.',
+      ...renderRole({ kind: 'ClusterRole', name: 'berth-agent-executors' }, EXECUTORS),
+    ],
+    [
+      '# On the managed cluster: only with --executor-cache.',
+      ...renderRole({ kind: 'ClusterRole', name: 'berth-agent-executor-cache' }, EXECUTOR_CACHE),
+    ],
+    [
+      '# On the managed cluster: collects every ClusterRole with the label; add one per kind of object your works carry.',
+      ...renderAggregatedRole('berth-agent-manifests', AGGREGATE_LABEL),
+    ],
+    [
+      '# An example to adapt.',
+      ...renderRole(
+        {
+          kind: 'ClusterRole',
+          name: 'berth-agent-manifests-common',
+          labels: { [AGGREGATE_LABEL]: 'true' },
+        },
+        [MANIFESTS],
+      ),
+    ],
+    bind('berth-agent'),
+    bind('berth-agent-executors'),
+    bind('berth-agent-executor-cache'),
+    bind('berth-agent-manifests'),
   ];
-  const agent = [
-    '# On the managed cluster: what the agent needs for itself.',
-    ...header('ClusterRole', 'berth-agent', undefined),
-    ...rules(CLUSTER),
-  ];
-  const collected = [
-    '# On the managed cluster: collects every ClusterRole with the label; add one per kind of object your works carry.',
-    ...header('ClusterRole', 'berth-agent-manifests', undefined),
-    'aggregationRule:',
-    '  clusterRoleSelectors:',
-    '    - matchLabels:',
-    "        open-cluster-management.io/aggregate-to-work: 'true'",
-    'rules: []',
-  ];
-  const example = [
-    '# An example to adapt.',
-    ...header('ClusterRole', 'berth-agent-manifests-common', undefined),
-    '  labels:',
-    "    open-cluster-management.io/aggregate-to-work: 'true'",
-    ...rules([MANIFESTS]),
-  ];
-  const bindings = ['berth-agent', 'berth-agent-manifests'].map((role) => binding(role, namespace));
-  return `${[hub, agent, collected, example, ...bindings].map((part) => part.join('\n')).join('\n---\n')}\n`;
-}
-
-function header(kind: string, name: string, namespace: string | undefined): readonly string[] {
-  return [
-    'apiVersion: rbac.authorization.k8s.io/v1',
-    `kind: ${kind}`,
-    'metadata:',
-    `  name: ${name}`,
-    ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
-  ];
-}
-
-function rules(permissions: readonly Permission[]): readonly string[] {
-  const list = (items: readonly string[]): string => `[${items.map((item) => `'${item}'`).join(', ')}]`;
-  return [
-    'rules:',
-    ...permissions.flatMap(({ groups, resources, verbs, why }) => [
-      `  # ${why}`,
-      `  - apiGroups: ${list(groups)}`,
-      `    resources: ${list(resources)}`,
-      `    verbs: ${list(verbs)}`,
-    ]),
-  ];
-}
-
-function binding(role: string, namespace: string): readonly string[] {
-  return [
-    ...header('ClusterRoleBinding', role, undefined),
-    'roleRef:',
-    '  apiGroup: rbac.authorization.k8s.io',
-    '  kind: ClusterRole',
-    `  name: ${role}`,
-    'subjects:',
-    '  - kind: ServiceAccount',
-    '    name: berth-agent',
-    `    namespace: ${namespace}`,
-  ];
+  return `${parts.map((part) => part.join('\n')).join('\n---\n')}\n`;
 }

@@ -50,11 +50,9 @@ describe('berth agent', () => {
     const objects = loadAll(stdout()) as { kind: string; metadata: { namespace?: string } }[];
     expect(objects.map(({ kind }) => kind)).toEqual([
       'Role',
-      'ClusterRole',
-      'ClusterRole',
-      'ClusterRole',
-      'ClusterRoleBinding',
-      'ClusterRoleBinding',
+      'RoleBinding',
+      ...Array.from({ length: 5 }, () => 'ClusterRole'),
+      ...Array.from({ length: 4 }, () => 'ClusterRoleBinding'),
     ]);
     expect(objects[0]?.metadata.namespace).toBe('edge-7');
     expect(stdout()).not.toContain("'*'");

@@ -1,0 +1,84 @@
+import type { Permission } from './permission.ts';
+
+export interface RoleHead {
+  readonly kind: 'Role' | 'ClusterRole';
+  readonly name: string;
+  /** Of a Role. */
+  readonly namespace?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface BindingHead {
+  readonly kind: 'RoleBinding' | 'ClusterRoleBinding';
+  /** Of the binding and of the role it binds. */
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly subject:
+    | { readonly kind: 'ServiceAccount'; readonly name: string; readonly namespace: string }
+    | { readonly kind: 'Group'; readonly name: string };
+}
+
+/** A role as YAML lines, with the reason above each rule. */
+export function renderRole(head: RoleHead, permissions: readonly Permission[]): readonly string[] {
+  return [...renderHead(head), ...(permissions.length === 0 ? ['rules: []'] : renderRules(permissions))];
+}
+
+/** A ClusterRole without rules of its own: it has those of every ClusterRole with the label. */
+export function renderAggregatedRole(name: string, label: string): readonly string[] {
+  return [
+    ...renderHead({ kind: 'ClusterRole', name }),
+    'aggregationRule:',
+    '  clusterRoleSelectors:',
+    '    - matchLabels:',
+    `        ${label}: 'true'`,
+    'rules: []',
+  ];
+}
+
+export function renderBinding({ subject, ...head }: BindingHead): readonly string[] {
+  return [
+    ...renderHead(head),
+    'roleRef:',
+    '  apiGroup: rbac.authorization.k8s.io',
+    `  kind: ${head.kind === 'RoleBinding' ? 'Role' : 'ClusterRole'}`,
+    `  name: ${head.name}`,
+    'subjects:',
+    `  - kind: ${subject.kind}`,
+    `    name: ${subject.name}`,
+    subject.kind === 'ServiceAccount'
+      ? `    namespace: ${subject.namespace}`
+      : '    apiGroup: rbac.authorization.k8s.io',
+  ];
+}
+
+interface Head {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+function renderHead({ kind, name, namespace, labels }: Head): readonly string[] {
+  const labelLines = Object.entries(labels ?? {}).map(([key, value]) => `    ${key}: '${value}'`);
+  return [
+    'apiVersion: rbac.authorization.k8s.io/v1',
+    `kind: ${kind}`,
+    'metadata:',
+    `  name: ${name}`,
+    ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
+    ...(labelLines.length === 0 ? [] : ['  labels:', ...labelLines]),
+  ];
+}
+
+function renderRules(permissions: readonly Permission[]): readonly string[] {
+  const list = (items: readonly string[]): string => `[${items.map((item) => `'${item}'`).join(', ')}]`;
+  return [
+    'rules:',
+    ...permissions.flatMap(({ groups, resources, verbs, why }) => [
+      `  # ${why}`,
+      `  - apiGroups: ${list(groups)}`,
+      `    resources: ${list(resources)}`,
+      `    verbs: ${list(verbs)}`,
+    ]),
+  ];
+}

@@ -1,0 +1,263 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadAll } from 'js-yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { renderAgentRbac } from '../../../src/app/agent/agent-rbac.ts';
+import { ImpersonatingClients } from '../../../src/app/agent/impersonating-clients.ts';
+import { startAgent } from '../../../src/app/agent/start-agent.ts';
+import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
+import type { ManifestWork } from '../../../src/core/model/manifest-work.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { RunningHub } from '../../../src/hub/hub-options.ts';
+import { startHub } from '../../../src/hub/start-hub.ts';
+import { fastClock } from '../../conformance/agent/fast-clock.ts';
+import { RawClient } from '../../conformance/agent/raw-client.ts';
+import { CONFIG_MAP } from '../../conformance/agent/scenario-world.ts';
+import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+const WORK_API = 'work.open-cluster-management.io/v1';
+/** Steps wait this long for what a missing right may keep from happening. */
+const PATIENCE_MS = 5_000;
+
+interface Rule {
+  apiGroups: string[];
+  resources: string[];
+  verbs: string[];
+}
+type Role = KubeObject & { rules?: Rule[] };
+
+/** The printed objects for one of several agents of one server, with the example adapted to what its works carry. */
+function printedRbac(id: string): Role[] {
+  const text = renderAgentRbac({ clusterName: id, namespace: id })
+    .replaceAll(/name: (berth-agent[\w-]*)/g, `name: $1-${id}`)
+    .replaceAll('aggregate-to-work', `aggregate-to-work-${id}`)
+    .replaceAll('system:open-cluster-management:', 'system:serviceaccounts:');
+  const objects = loadAll(text) as Role[];
+  for (const object of objects)
+    if (object.metadata.name.startsWith('berth-agent-manifests-common'))
+      object.rules = object.rules?.flatMap((rule) => [
+        { ...rule, apiGroups: [''], resources: ['configmaps'] },
+        // Roles are not watched as manifests here, so that it shows who watches them as the rights of executors.
+        { apiGroups: [RBAC], resources: ['roles'], verbs: ['get', 'create', 'update', 'patch', 'delete'] },
+      ]);
+  return objects;
+}
+
+/** Every right that is printed, one by one: `verb resource`. */
+const GRANTED = printedRbac('x')
+  .flatMap(({ rules = [] }) => rules)
+  .flatMap(({ resources, verbs }) =>
+    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+  )
+  .filter((right) => !isOfRoles(right));
+
+/** Rights on the second kind that the works carry, which is there for the executors. */
+function isOfRoles(right: string): boolean {
+  return /^(get|create|update|patch|delete) roles$/.test(right);
+}
+
+let hub: RunningHub;
+let admin: RawClient;
+let dataDir: string;
+const clock = fastClock(4);
+const outcomes = new Map<string, Promise<Outcome>>();
+
+interface Outcome {
+  readonly ended: boolean;
+  readonly used: ReadonlySet<string>;
+  readonly refused: ReadonlySet<string>;
+}
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-rbac-'));
+  hub = await startHub({ dataDir });
+  admin = new RawClient(loadKubeConfig({ file: hub.adminKubeconfigPath }));
+  for (const [index, missing] of ['nothing', ...GRANTED].entries())
+    outcomes.set(missing, live(`c${index}`, missing));
+  await Promise.allSettled(outcomes.values());
+}, 120_000);
+
+afterAll(async () => {
+  admin.close();
+  await hub.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function post(path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await admin.send('POST', path, { body });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return answer.body;
+}
+
+/** Makes the cluster's namespace, the roles without one right, and the agent's and an executor's service accounts. */
+async function prepare(id: string, missing: string): Promise<string> {
+  await post('/api/v1/namespaces', { metadata: { name: id } });
+  for (const object of printedRbac(id)) {
+    // One rule for each right, without the missing one.
+    const rules = object.rules?.flatMap(({ apiGroups, resources, verbs }) =>
+      resources.flatMap((resource) =>
+        verbs
+          .filter((verb) => `${verb} ${resource}` !== missing)
+          .map((verb) => ({ apiGroups, resources: [resource], verbs: [verb] })),
+      ),
+    );
+    const { namespace } = object.metadata;
+    const where = namespace === undefined ? '' : `namespaces/${namespace}/`;
+    await post(`/apis/${RBAC}/v1/${where}${object.kind.toLowerCase()}s`, {
+      ...object,
+      ...(rules && { rules }),
+    });
+  }
+  const accounts = `/api/v1/namespaces/${id}/serviceaccounts`;
+  for (const name of [`berth-agent-${id}`, 'runner']) await post(accounts, { metadata: { name } });
+  const verbs = ['create', 'update', 'patch', 'get', 'delete'];
+  const rules = [{ apiGroups: ['', RBAC], resources: ['roles', 'configmaps'], verbs }];
+  const roles = `/apis/${RBAC}/v1/namespaces/${id}`;
+  await post(`${roles}/roles`, { metadata: { name: 'runner' }, rules });
+  await post(`${roles}/rolebindings`, {
+    metadata: { name: 'runner' },
+    roleRef: { apiGroup: RBAC, kind: 'Role', name: 'runner' },
+    subjects: [{ kind: 'ServiceAccount', name: 'runner', namespace: id }],
+  });
+  const { status } = await post(`${accounts}/berth-agent-${id}/token`, { spec: {} });
+  return (status as { token: string }).token;
+}
+
+async function live(id: string, missing: string): Promise<Outcome> {
+  const token = await prepare(id, missing);
+  const config = loadKubeConfig({ file: hub.adminKubeconfigPath });
+  const user = config.getCurrentUser()?.name ?? '';
+  config.users = [{ name: user, token }];
+  const client = new HttpKubeApi({ config, clock });
+  const executors = new ImpersonatingClients(config, clock);
+  const audit = new AuditingKubeApi(client);
+  const used = new Set<string>();
+  const refused = new Set<string>();
+  const agent = startAgent({
+    hub: audit,
+    cluster: audit,
+    clusterName: id,
+    agentId: id,
+    clock,
+    log: new SilentLogger(),
+    statusSyncIntervalMs: 2_000,
+    executorCache: true,
+    impersonate: (who) => {
+      const one = new AuditingKubeApi(executors.as(who));
+      const create = one.create.bind(one);
+      one.create = (...given) => {
+        used.add('impersonate serviceaccounts');
+        return create(...given).finally(() => {
+          if (one.refused.size > 0) refused.add('impersonate serviceaccounts');
+        });
+      };
+      return one;
+    },
+  });
+  const ended = await story(id);
+  await agent.close();
+  client.close();
+  executors.close();
+  return {
+    ended,
+    used: new Set([...audit.used, ...used]),
+    refused: new Set([...audit.refused, ...refused]),
+  };
+}
+
+/** What an agent does in its life. @returns whether everything happened */
+async function story(id: string): Promise<boolean> {
+  const works = `/apis/${WORK_API}/namespaces/${id}/manifestworks`;
+  const map = (name: string, x: string): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: id },
+    data: { x },
+  });
+  const spec = (manifests: readonly object[], more: object = {}): object => ({
+    workload: { manifests },
+    ...more,
+  });
+  const manifestConfigs = [
+    {
+      resourceIdentifier: { resource: 'configmaps', name: 'server-side', namespace: id },
+      updateStrategy: { type: 'ServerSideApply' },
+    },
+  ];
+  const role = {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'Role',
+    metadata: { name: 'made', namespace: id },
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }],
+  };
+  const executor = { subject: { type: 'ServiceAccount', serviceAccount: { namespace: id, name: 'runner' } } };
+  const first = [map('update', '1'), map('server-side', '1'), map('leaves', '1')];
+  const head = { apiVersion: WORK_API, kind: 'ManifestWork' };
+  await post(works, { ...head, metadata: { name: `w-${id}` }, spec: spec(first, { manifestConfigs }) });
+  await post(works, { ...head, metadata: { name: `x-${id}` }, spec: spec([role], { executor }) });
+  const steps = [await isApplied(works, `w-${id}`), await isApplied(works, `x-${id}`)];
+  await admin.send('PATCH', `${works}/w-${id}`, {
+    body: {
+      metadata: { labels: { again: '1' } },
+      spec: spec([map('update', '2'), map('server-side', '2')]),
+    },
+    contentType: 'application/merge-patch+json',
+  });
+  steps.push(await isApplied(works, `w-${id}`));
+  const maps = `/api/v1/namespaces/${id}/configmaps`;
+  await admin.send('DELETE', `${maps}/update`);
+  steps.push(await holds(async () => (await admin.get(`${maps}/update`)) !== undefined));
+  for (const name of [`w-${id}`, `x-${id}`]) await admin.send('DELETE', `${works}/${name}`);
+  steps.push(await holds(async () => (await admin.get(`${works}/w-${id}`)) === undefined));
+  steps.push(await holds(async () => (await admin.get(`${maps}/server-side`)) === undefined));
+  return steps.every(Boolean);
+}
+
+function isApplied(works: string, name: string): Promise<boolean> {
+  return holds(async () => {
+    const { metadata, status } = (await admin.get(`${works}/${name}`)) as unknown as ManifestWork;
+    return ['Applied', 'Available'].every((type) =>
+      status?.conditions?.some(
+        (condition) =>
+          condition.type === type &&
+          condition.status === 'True' &&
+          condition.observedGeneration === metadata.generation,
+      ),
+    );
+  });
+}
+
+async function holds(look: () => Promise<boolean>): Promise<boolean> {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(100))
+    if (await look()) return true;
+  return false;
+}
+
+describe('the permissions that berth agent --print-rbac prints', () => {
+  it('are enough for everything that an agent does', async () => {
+    const { ended, refused } = (await outcomes.get('nothing')) as Outcome;
+    expect([...refused]).toEqual([]);
+    expect(ended).toBe(true);
+  });
+
+  it('are all used', async () => {
+    const { used } = (await outcomes.get('nothing')) as Outcome;
+    expect([...used].filter((right) => !isOfRoles(right)).sort()).toEqual([...GRANTED].sort());
+  });
+
+  it.each(GRANTED.map((right) => ({ right })))('without "$right" something fails', async ({ right }) => {
+    const { refused } = (await outcomes.get(right)) as Outcome;
+    expect([...refused]).toContain(right);
+  });
+
+  it('name kinds by the words of the API', () => {
+    const known = [MANIFEST_WORK, APPLIED_MANIFEST_WORK, CONFIG_MAP].map(({ plural }) => plural);
+    expect(known.every((plural) => GRANTED.some((right) => right.endsWith(` ${plural}`)))).toBe(true);
+  });
+});
