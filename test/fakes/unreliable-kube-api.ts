@@ -1,17 +1,7 @@
 import { InputError, TransientError } from '../../src/core/errors.ts';
 import type { KindInfo } from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import type {
-  Clock,
-  DeleteOptions,
-  KubeApi,
-  ListOptions,
-  ObjectKey,
-  ObjectList,
-  WatchEvent,
-  WatchOptions,
-  WriteOptions,
-} from '../../src/core/ports.ts';
+import type { Clock, KubeApi, WatchEvent, WatchOptions } from '../../src/core/ports.ts';
+import { InterceptedKubeApi } from './intercepted-kube-api.ts';
 
 export interface FaultRates {
   /** A request fails and did nothing. */
@@ -25,17 +15,14 @@ export interface FaultRates {
 }
 
 /** A KubeApi between a controller and a server, that does what networks and servers do on a bad day. Times come from the clock. */
-export class UnreliableKubeApi implements KubeApi {
-  readonly server: string;
+export class UnreliableKubeApi extends InterceptedKubeApi {
   rates: FaultRates;
-  readonly #inner: KubeApi;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #late = new Set<() => void>();
 
   constructor(inner: KubeApi, clock: Clock, random: () => number, rates: FaultRates) {
-    this.#inner = inner;
-    this.server = inner.server;
+    super(inner);
     this.#clock = clock;
     this.#random = random;
     this.rates = rates;
@@ -47,39 +34,10 @@ export class UnreliableKubeApi implements KubeApi {
     this.#late.clear();
   }
 
-  get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
-    return this.#read(() => this.#inner.get(kind, key));
-  }
-  list(kind: KindInfo, options?: ListOptions): Promise<ObjectList> {
-    return this.#read(() => this.#inner.list(kind, options));
-  }
-  resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
-    return this.#read(() => this.#inner.resolve(apiVersion, kind));
-  }
-  create(kind: KindInfo, object: KubeObject, options?: WriteOptions): Promise<KubeObject> {
-    return this.#write(() => this.#inner.create(kind, object, options));
-  }
-  update(kind: KindInfo, object: KubeObject, options?: WriteOptions): Promise<KubeObject> {
-    return this.#write(() => this.#inner.update(kind, object, options));
-  }
-  mergePatch(kind: KindInfo, key: ObjectKey, patch: object, options?: WriteOptions): Promise<KubeObject> {
-    return this.#write(() => this.#inner.mergePatch(kind, key, patch, options));
-  }
-  apply(
-    kind: KindInfo,
-    object: KubeObject,
-    options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
-  ): Promise<KubeObject> {
-    return this.#write(() => this.#inner.apply(kind, object, options));
-  }
-  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
-    return this.#write(() => this.#inner.delete(kind, key, options));
-  }
-
-  async *watch(kind: KindInfo, options: WatchOptions): AsyncGenerator<WatchEvent> {
+  override async *watch(kind: KindInfo, options: WatchOptions): AsyncGenerator<WatchEvent> {
     await this.#pause();
     if (this.#random() < this.rates.fail) throw failure(this.#random());
-    for await (const event of this.#inner.watch(kind, options)) {
+    for await (const event of this.inner.watch(kind, options)) {
       // Events come with a delay of their own per kind.
       await this.#pause();
       if (options.signal.aborted) return;
@@ -96,13 +54,13 @@ export class UnreliableKubeApi implements KubeApi {
     }
   }
 
-  async #read<T>(request: () => Promise<T>): Promise<T> {
+  protected override async read<T>(request: () => Promise<T>): Promise<T> {
     await this.#pause();
     if (this.#random() < this.rates.fail) throw failure(this.#random());
     return request();
   }
 
-  async #write<T>(request: () => Promise<T>): Promise<T> {
+  protected override async write<T>(request: () => Promise<T>): Promise<T> {
     await this.#pause();
     const fate = this.#random();
     const { fail, lostAnswer, late } = this.rates;

@@ -6,7 +6,7 @@ import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds
 import type { ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { CONFIG_MAP, configMap } from '../app/agent/agent-world.ts';
-import { type Life, MortalKubeApi } from '../app/agent/mortal-kube-api.ts';
+import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';

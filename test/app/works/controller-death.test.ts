@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
-import { MortalKubeApi } from '../agent/mortal-kube-api.ts';
+import { MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
 import { Fleet } from './work-fleet.ts';
 
 const GOOD = { Applied: 'True', Available: 'True' } as const;
