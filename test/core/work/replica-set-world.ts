@@ -45,6 +45,8 @@ export function condition(type: string, status: Condition['status'], observedGen
 /** A replica set with its placements and works, and what the controller would do about them. */
 export class ReplicaSetWorld {
   spec = template('1');
+  /** Where the template takes more than one work. */
+  specs: readonly ManifestWorkSpec[] | undefined;
   refs: { name: string; rolloutStrategy?: RolloutStrategy }[] = [];
   labels: Record<string, string> = {};
   paused = false;
@@ -94,7 +96,7 @@ export class ReplicaSetWorld {
       placements: this.placements,
       decisions: this.decisions,
       children: this.works,
-      specsFor: () => ({ ok: true, specs: [this.spec] }),
+      specsFor: () => ({ ok: true, specs: this.specs ?? [this.spec] }),
       now: NOW,
       nowMs: Date.parse(NOW),
       rules: this.rules,
@@ -119,7 +121,12 @@ export class ReplicaSetWorld {
       const list = Object.entries(conditions).map(([type, status]) =>
         condition(type, status, work.metadata.generation),
       );
-      return { ...work, status: { conditions: list } };
+      const applied = list.filter(({ type }) => type === 'Applied');
+      const manifests = (work.spec?.workload?.manifests ?? []).map((_manifest, ordinal) => ({
+        resourceMeta: { ordinal },
+        conditions: applied,
+      }));
+      return { ...work, status: { conditions: list, resourceStatus: { manifests } } };
     });
     return this;
   }
@@ -144,7 +151,8 @@ export class ReplicaSetWorld {
     if (action.type === 'update')
       this.works = this.works.map((work) => {
         if (work !== action.current) return work;
-        const generation = (work.metadata.generation ?? 1) + (action.spec === undefined ? 0 : 1);
+        const generation =
+          (work.metadata.generation ?? 1) + (action.spec === undefined || action.spec === work.spec ? 0 : 1);
         return {
           ...work,
           metadata: { ...work.metadata, labels: action.labels, generation },

@@ -1,11 +1,11 @@
 import type { PlacementReference } from '../../model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../model/manifest-work.ts';
 import type { Placement } from '../../model/placement.ts';
 import { planRollout } from '../../rollout/plan-rollout.ts';
 import { decisionGroups } from '../../rollout/rollout-groups.ts';
 import type { ClusterRolloutStatus, RolloutGroup } from '../../rollout/rollout-plan.ts';
 import { combineProgress } from './combine-progress.ts';
-import { childLabels, type ClusterWorks, holdsSpecs, renderChild } from './replica-set-child.ts';
+import { isHandingOver, planCluster } from './plan-cluster.ts';
+import { childLabels, type ClusterWorks, holdsSpecs } from './replica-set-child.ts';
 import type { PlacementOutcome, ReplicaSetInput, WorkAction } from './replica-set-plan.ts';
 import type { WorkProgress } from './work-rollout-status.ts';
 
@@ -66,9 +66,11 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
   const upToDate: ClusterWorks[] = [];
   for (const group of existing) {
     const wanted = input.specsFor(group.cluster);
+    const works = [...group.works.values()];
+    if (isHandingOver(group)) progress.set(group.cluster, halfway(combineProgress(works, input.rules)));
     if (!wanted.ok || !holdsSpecs(group, wanted.specs)) continue;
     upToDate.push(group);
-    progress.set(group.cluster, combineProgress([...group.works.values()], input.rules));
+    progress.set(group.cluster, combineProgress(works, input.rules));
   }
   const statuses = [...progress].map(
     ([clusterName, { status, lastTransitionMs }]): ClusterRolloutStatus => ({
@@ -89,7 +91,12 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
     placement.status?.numberOfSelectedClusters !== selected.size;
   const due = plan.value.rollout.filter(({ status }) => status === 'ToApply');
   const starting = input.paused || early ? [] : due;
-  const writes = starting.map(({ clusterName }) => writeCluster(input, ref.name, clusterName, existing));
+  const begun = existing.filter((group) => isHandingOver(group) && selected.has(group.cluster));
+  const writing = new Set([
+    ...starting.map(({ clusterName }) => clusterName),
+    ...begun.map(({ cluster }) => cluster),
+  ]);
+  const writes = [...writing].map((cluster) => planCluster(input, ref.name, cluster, existing));
   const complete = isComplete(placement, selected.size);
   const leaving = existing.filter(({ cluster }) => !selected.has(cluster));
   const errors = writes.flatMap(({ error }) => error ?? []);
@@ -98,10 +105,7 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
     ([cluster, { status }]) => status === 'Succeeded' && selected.has(cluster) && !waiting.has(cluster),
   );
   return {
-    actions: [
-      ...writes.flatMap(({ actions }) => actions),
-      ...relabel(input, existing, new Set(starting.map(({ clusterName }) => clusterName))),
-    ],
+    actions: [...writes.flatMap(({ actions }) => actions), ...relabel(input, existing, writing)],
     leaving: complete ? leaving : [],
     outcome: {
       ...nothing,
@@ -117,6 +121,11 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
     },
     recheckAfterMs: plan.value.recheckAfterMs,
   };
+}
+
+/** Content that is still on its way from work to work counts as begun, however well its works are doing. */
+function halfway(progress: WorkProgress): WorkProgress {
+  return progress.status === 'Failed' ? progress : { ...progress, status: 'Progressing' };
 }
 
 /** Decisions are written in several objects: fewer clusters than the status says means that not all are here. */
@@ -135,36 +144,6 @@ function verdict(
   return {
     state: 'incomplete',
     message: `the decisions of Placement ${placement} are not complete yet: nothing starts and nothing is removed`,
-  };
-}
-
-function writeCluster(
-  input: ReplicaSetInput,
-  placement: string,
-  cluster: string,
-  existing: readonly ClusterWorks[],
-): { readonly actions: readonly WorkAction[]; readonly error?: string } {
-  const wanted = input.specsFor(cluster);
-  if (!wanted.ok) return { actions: [], error: wanted.error };
-  const known = existing.find((group) => group.cluster === cluster)?.works ?? new Map<number, ManifestWork>();
-  const actions = wanted.specs.map((spec, part): WorkAction => {
-    const current = known.get(part);
-    if (current === undefined)
-      return {
-        type: 'create',
-        work: renderChild(input.replicaSet, { cluster, placement, part }, spec, input.now),
-      };
-    return { type: 'update', current, labels: childLabels(input.replicaSet, placement, part), spec };
-  });
-  const surplus = [...known].filter(([part]) => part >= wanted.specs.length);
-  // Parts that are not needed any more go last: their manifests have moved to parts that are written first.
-  return {
-    actions: [
-      ...actions,
-      ...surplus.map(
-        ([, current]): WorkAction => ({ type: 'delete', current, reason: 'part is not needed any more' }),
-      ),
-    ],
   };
 }
 

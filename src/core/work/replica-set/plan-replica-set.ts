@@ -1,5 +1,5 @@
 import type { PlacementReference } from '../../model/manifest-work-replica-set.ts';
-import { findCondition } from '../condition-list.ts';
+import { hasAppliedCurrent } from './applied-current.ts';
 import { planPlacement } from './plan-placement.ts';
 import { type ClusterWorks, groupChildren } from './replica-set-child.ts';
 import type { PlacementOutcome, ReplicaSetInput, ReplicaSetPlan, WorkAction } from './replica-set-plan.ts';
@@ -56,13 +56,7 @@ function awaitsHeir(group: ClusterWorks, outcomes: readonly PlacementOutcome[]):
 
 function hasApplied({ existing }: PlacementOutcome, cluster: string): boolean {
   const works = [...(existing.find((group) => group.cluster === cluster)?.works.values() ?? [])];
-  return (
-    works.length > 0 &&
-    works.every(({ metadata, status }) => {
-      const applied = findCondition(status?.conditions, 'Applied');
-      return applied?.status === 'True' && applied.observedGeneration === metadata.generation;
-    })
-  );
+  return works.length > 0 && works.every(hasAppliedCurrent);
 }
 
 /** A placement named twice is one placement: the first strategy counts. */

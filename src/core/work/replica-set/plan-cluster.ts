@@ -1,0 +1,46 @@
+import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
+import { FIRST_BRIDGE_PART, planHandover } from './plan-handover.ts';
+import { childLabels, type ClusterWorks, renderChild } from './replica-set-child.ts';
+import type { ReplicaSetInput, WorkAction } from './replica-set-plan.ts';
+
+interface ClusterPlan {
+  readonly actions: readonly WorkAction[];
+  readonly error?: string;
+}
+
+/** What it takes to give a cluster the wanted content; where a handover has to wait for the cluster, a later pass goes on. */
+export function planCluster(
+  input: ReplicaSetInput,
+  placement: string,
+  cluster: string,
+  existing: readonly ClusterWorks[],
+): ClusterPlan {
+  const wanted = input.specsFor(cluster);
+  if (!wanted.ok) return { actions: [], error: wanted.error };
+  const known = existing.find((group) => group.cluster === cluster)?.works ?? new Map<number, ManifestWork>();
+  const write = (spec: ManifestWorkSpec, part: number): WorkAction => {
+    const current = known.get(part);
+    if (current === undefined)
+      return {
+        type: 'create',
+        work: renderChild(input.replicaSet, { cluster, placement, part }, spec, input.now),
+      };
+    return { type: 'update', current, labels: childLabels(input.replicaSet, placement, part), spec };
+  };
+  const { build, ready, remove } = planHandover(known, wanted.specs);
+  if (!ready) return { actions: [...build].map(([part, spec]) => write(spec, part)) };
+  const surplus = [...known].filter(([part]) => part >= wanted.specs.length && part < FIRST_BRIDGE_PART);
+  return {
+    actions: [
+      ...wanted.specs.map(write),
+      ...[...surplus.map(([, work]) => work), ...remove].map(
+        (current): WorkAction => ({ type: 'delete', current, reason: 'part is not needed any more' }),
+      ),
+    ],
+  };
+}
+
+/** A bridge stands: the cluster is in the middle of a change that has begun, and goes on whatever else waits. */
+export function isHandingOver({ works }: ClusterWorks): boolean {
+  return [...works.keys()].some((part) => part >= FIRST_BRIDGE_PART);
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
+import { ReplicaSetWorld } from './replica-set-world.ts';
+
+const APPLIED = { Applied: 'True', Available: 'True' } as const;
+
+function spec(...names: readonly string[]): ManifestWorkSpec {
+  const manifests = names.map((name) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'default' },
+  }));
+  return { workload: { manifests } };
+}
+
+/** `cluster part: names` of every work. */
+function contents(world: ReplicaSetWorld): readonly string[] {
+  return world.works
+    .map(({ metadata, spec: held }) => {
+      const names = (held?.workload?.manifests ?? []).map((manifest) => manifest.metadata.name);
+      return `${metadata.namespace} ${metadata.labels?.['berth.dev/part'] ?? 0}: ${names.join(' ')}`;
+    })
+    .sort();
+}
+
+/** Two clusters, one at a time, with `a b` in one work and `c` in the next; then `b` belongs to the next. */
+function cutElsewhere(): ReplicaSetWorld {
+  const world = new ReplicaSetWorld().place('all', ['c1', 'c2'], {
+    type: 'Progressive',
+    progressive: { maxConcurrency: 1 },
+  });
+  world.specs = [spec('a', 'b'), spec('c')];
+  for (const cluster of ['c1', 'c2']) {
+    world.step();
+    world.report([cluster], APPLIED);
+  }
+  world.specs = [spec('a'), spec('b', 'c')];
+  return world;
+}
+
+describe('a manifest that changes its work', () => {
+  it('goes over a bridge, step by step as the cluster confirms', () => {
+    const world = cutElsewhere();
+    const old = ['c1 0: a b', 'c1 1: c'];
+    const others = ['c2 0: a b', 'c2 1: c'];
+    world.step();
+    expect(contents(world)).toEqual([...old, 'c1 1000: b', ...others].sort());
+    world.step();
+    expect(contents(world)).toEqual([...old, 'c1 1000: b', ...others].sort());
+    world.report(['c1'], APPLIED).step();
+    expect(contents(world)).toEqual(['c1 0: a', 'c1 1000: b', 'c1 1: b c', ...others].sort());
+    world.step();
+    expect(contents(world)).toContain('c1 1000: b');
+    world.report(['c1'], APPLIED).step();
+    expect(contents(world)).toEqual(['c1 0: a', 'c1 1: b c', ...others].sort());
+  });
+
+  it('keeps its place in the rollout, and is not left halfway by a pause', () => {
+    const world = cutElsewhere();
+    world.step();
+    world.paused = true;
+    for (let round = 0; round < 3; round++) world.report(['c1'], APPLIED).step();
+    const [first, second, ...rest] = contents(world);
+    expect([first, second]).toEqual(['c1 0: a', 'c1 1: b c']);
+    expect(rest).toEqual(['c2 0: a b', 'c2 1: c']);
+    world.paused = false;
+    world.step();
+    expect(contents(world)).toContain('c2 1000: b');
+  });
+
+  it('counts as a failure of the cluster when the bridge is refused, and nothing is taken away', () => {
+    const world = cutElsewhere();
+    world.step();
+    world.report(['c1'], { Applied: 'False' }).step();
+    expect(contents(world)).toEqual(['c1 0: a b', 'c1 1000: b', 'c1 1: c', 'c2 0: a b', 'c2 1: c']);
+    expect(world.status()).toMatchObject({ PlacementRolledOut: 'False Progressing' });
+    expect(world.plan().placements[0]).toMatchObject({ failed: ['c1'], maxFailureBreach: true });
+  });
+
+  it('stays on its bridge when the template changes again meanwhile', () => {
+    const world = cutElsewhere();
+    world.step();
+    world.report(['c1'], APPLIED).step();
+    world.specs = [spec('a'), spec('c'), spec('b')];
+    world.step();
+    expect(contents(world).filter((text) => text.startsWith('c1') && text.includes('b'))).toContain(
+      'c1 1000: b',
+    );
+    for (let round = 0; round < 4; round++) world.report(['c1'], APPLIED).step();
+    expect(contents(world).filter((text) => text.startsWith('c1'))).toEqual([
+      'c1 0: a',
+      'c1 1: c',
+      'c1 2: b',
+    ]);
+  });
+
+  it('needs no bridge when it leaves the template, or when nothing is spread', () => {
+    const world = cutElsewhere();
+    world.specs = [spec('a'), spec('c')];
+    world.step();
+    expect(contents(world).slice(0, 2)).toEqual(['c1 0: a', 'c1 1: c']);
+  });
+});
