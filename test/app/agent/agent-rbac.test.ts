@@ -41,7 +41,7 @@ function printedRbac(id: string): Role[] {
   const objects = loadAll(text) as Role[];
   for (const object of objects)
     if (object.metadata.name.startsWith('berth-agent-manifests-common'))
-      object.rules = object.rules?.flatMap((rule) => [
+      object.rules = (object.rules ?? []).flatMap((rule) => [
         { ...rule, apiGroups: [''], resources: ['configmaps'] },
         // Roles are not watched as manifests here, so that it shows who watches them as the rights of executors.
         { apiGroups: [RBAC], resources: ['roles'], verbs: ['get', 'create', 'update', 'patch', 'delete'] },

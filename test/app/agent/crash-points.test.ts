@@ -3,7 +3,7 @@ import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../../src/core/model/ki
 import type { ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { AgentWorld, CONFIG_MAP, configMap, workOf } from './agent-world.ts';
-import { type Life, MortalKubeApi } from './mortal-kube-api.ts';
+import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
 
 // A life of every kind of step, played once for each write in it: the agent is killed at that write, done or not, and a new one
 // goes on. After every phase the world must be as if nobody had died.
