@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Fleet } from '../app/works/work-fleet.ts';
+import { Fleet, memoryHub } from '../app/works/work-fleet.ts';
 import { faultyKubeApi } from '../fakes/faulty-kube-api.ts';
 
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
@@ -38,7 +38,8 @@ function randomFrom(seed: number): () => number {
 
 /** Plays a history; throws when a rule is broken on the way or at the end. */
 async function play(steps: readonly Step[], maxConcurrency: number, seed: number): Promise<void> {
-  const fleet = new Fleet();
+  const hub = memoryHub();
+  const fleet = new Fleet(hub);
   const faults = { chance: 0, random: randomFrom(seed) };
   const api = faultyKubeApi(fleet.hub, faults);
   let selected: readonly string[] = ['c1', 'c2'];
@@ -56,13 +57,16 @@ async function play(steps: readonly Step[], maxConcurrency: number, seed: number
         await fleet.stop();
         await fleet.start(api);
       }
-      if (s.do === 'expire') fleet.hub.expire();
+      if (s.do === 'expire') hub.expire();
       if (s.do === 'meddle') await fleet.meddle(s.cluster);
       if (s.do === 'faults') faults.chance = s.chance;
       await fleet.settle(20_000);
       await expectNoOvertaking(fleet, value, maxConcurrency);
     }
     await expectConvergence(fleet, faults, { selected, value });
+    const before = hub.writes.length;
+    await fleet.settle(3_600_000);
+    expect(hub.writes.slice(before)).toEqual([]);
   } finally {
     await fleet.stop();
   }
@@ -90,9 +94,6 @@ async function expectConvergence(
   );
   expect(await fleet.works()).toHaveLength(want.selected.length);
   expect((await fleet.conditions())['PlacementRolledOut']).toBe('True Complete');
-  const before = fleet.hub.writes.length;
-  await fleet.settle(3_600_000);
-  expect(fleet.hub.writes.slice(before)).toEqual([]);
 }
 
 describe('random histories of a replica set', () => {

@@ -129,7 +129,34 @@ function podStatus(workload: KubeObject, { now, due, fate }: StatusMoment): Stat
       condition('Ready', ready ? 'True' : 'False', now, ready ? {} : { reason: 'ContainersNotReady' }),
       condition('PodScheduled', 'True', startTime, {}),
     ],
+    containerStatuses: containerStatuses(workload, phase, startTime),
   };
+}
+
+const CONTAINER_STATES = {
+  Pending: () => ({ waiting: { reason: 'ContainerCreating' } }),
+  Running: (startedAt: string) => ({ running: { startedAt } }),
+  Failed: () => ({ terminated: { exitCode: 1, reason: 'Error' } }),
+} as const;
+
+/** kubectl counts these for its column READY. */
+function containerStatuses(
+  pod: KubeObject,
+  phase: keyof typeof CONTAINER_STATES,
+  startedAt: string,
+): readonly Status[] {
+  const { containers = [] } = (pod['spec'] ?? {}) as {
+    containers?: readonly { name: string; image?: string }[];
+  };
+  return containers.map(({ name, image = '' }) => ({
+    name,
+    image,
+    imageID: '',
+    ready: phase === 'Running',
+    started: phase === 'Running',
+    restartCount: 0,
+    state: CONTAINER_STATES[phase](startedAt),
+  }));
 }
 
 function condition(

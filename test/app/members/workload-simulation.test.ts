@@ -52,7 +52,13 @@ describe('workloads of a member', () => {
     { group: 'apps', kind: 'StatefulSet', spec: {}, before: { replicas: 1 }, after: { readyReplicas: 1 } },
     { group: 'apps', kind: 'DaemonSet', spec: {}, before: { numberReady: 0 }, after: { numberReady: 1 } },
     { group: 'batch', kind: 'Job', spec: {}, before: { active: 1 }, after: { succeeded: 1 } },
-    { group: '', kind: 'Pod', spec: {}, before: { phase: 'Pending' }, after: { phase: 'Running' } },
+    {
+      group: '',
+      kind: 'Pod',
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+      before: { phase: 'Pending', containerStatuses: [{ name: 'c', ready: false }] },
+      after: { phase: 'Running', containerStatuses: [{ name: 'c', image: 'i', ready: true }] },
+    },
   ])('$kind gets there after a while', async ({ group, kind, spec, before, after }) => {
     await cluster.create(kindOf(group, kind), workload(group, kind, spec));
     expect(await statusAfter(group, kind, 500)).toMatchObject(before);

@@ -1,14 +1,32 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { ManifestWorkReplicaSetStatus } from '../../../src/core/model/manifest-work-replica-set.ts';
+import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
 import { template } from '../../core/work/replica-set-world.ts';
+import { startEmbeddedFleet } from './embedded-fleet.ts';
 import { Fleet, WORK_API } from './work-fleet.ts';
 
 const KEY = { namespace: 'team', name: 'web' };
 const GOOD = { Applied: 'True', Available: 'True' } as const;
 const SIX = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
 let fleet: Fleet;
-afterEach(() => fleet.stop());
+let close: () => Promise<void>;
+afterEach(() => close());
+
+/** Where the scenarios run: the hub in memory is quick, the embedded one is the real thing. */
+const HUBS = {
+  'a hub in memory': () => {
+    const made = new Fleet();
+    return Promise.resolve({ fleet: made, close: () => made.stop() });
+  },
+  'the embedded hub': () => startEmbeddedFleet(['team', 'c0', ...SIX, 'c7']),
+} as const;
+const EACH_HUB = Object.entries(HUBS).map(([name, open]) => ({ name, open }));
+
+async function openFleet(open: (typeof EACH_HUB)[number]['open']): Promise<Fleet> {
+  ({ fleet, close } = await open());
+  return fleet;
+}
 
 async function status(): Promise<ManifestWorkReplicaSetStatus> {
   const live = await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, KEY);
@@ -20,9 +38,9 @@ async function clusters(): Promise<string[]> {
 }
 
 /** The scenarios that upstream tests its controller with. */
-describe('a replica set over a placement', () => {
+describe.each(EACH_HUB)('a replica set over a placement, on $name', ({ open }) => {
   it('has a labelled work per cluster and counts them', async () => {
-    fleet = await new Fleet().start();
+    await (await openFleet(open)).start();
     await fleet.place('all', ['c1', 'c2', 'c3']);
     await fleet.replicaSet('1');
     await fleet.settle();
@@ -41,20 +59,21 @@ describe('a replica set over a placement', () => {
   });
 
   it('has neither work nor condition before its finalizer', async () => {
-    fleet = await new Fleet().start();
+    await openFleet(open);
+    const audit = new AuditingKubeApi(fleet.hub);
+    await fleet.start(audit);
     await fleet.place('all', ['c1']);
     await fleet.replicaSet('1');
     await fleet.settle();
-    const writes = fleet.hub.writes.filter((line) => !/placement/.test(line));
-    expect(writes.slice(0, 3)).toEqual([
-      'POST manifestworkreplicasets team/web',
-      'PATCH manifestworkreplicasets team/web',
-      expect.stringMatching(/^POST manifestworks c1\/web-/),
+    expect([...audit.used].filter((right) => /^(create|update|patch)/.test(right))).toEqual([
+      'patch manifestworkreplicasets',
+      'create manifestworks',
+      'patch manifestworkreplicasets/status',
     ]);
   });
 
   it('sums up what its works say, and takes it back when they do', async () => {
-    fleet = await new Fleet().start();
+    await (await openFleet(open)).start();
     await fleet.place('all', ['c1', 'c2']);
     await fleet.replicaSet('1');
     await fleet.settle();
@@ -82,8 +101,52 @@ describe('a replica set over a placement', () => {
     });
   });
 
+  it('sums up over its placements', async () => {
+    await (await openFleet(open)).start();
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.place('more', ['c2', 'c3']);
+    await fleet.replicaSet('1', { placements: ['all', 'more'] });
+    await fleet.settle();
+    expect(await clusters()).toEqual(['c1', 'c2', 'c2', 'c3']);
+    expect((await status()).summary).toMatchObject({ total: 4, desiredTotal: 4 });
+    expect((await status()).placementSummary?.map(({ name, summary }) => [name, summary.total])).toEqual([
+      ['all', 2],
+      ['more', 2],
+    ]);
+  });
+
+  it('moves to the works of another placement', async () => {
+    await (await openFleet(open)).start();
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.place('more', ['c3']);
+    await fleet.replicaSet('1');
+    await fleet.settle();
+    await fleet.replicaSet('1', { placements: ['more'] });
+    await fleet.settle();
+    expect(await clusters()).toEqual(['c3']);
+  });
+
+  it.each(['Background', 'Foreground'])('takes its works with it when it is deleted: %s', async (cascade) => {
+    await (await openFleet(open)).start();
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.replicaSet('1', { cascade });
+    await fleet.settle();
+    const [held] = await fleet.works();
+    const key = { namespace: held?.metadata.namespace ?? '', name: held?.metadata.name ?? '' };
+    await fleet.hub.mergePatch(MANIFEST_WORK, key, { metadata: { finalizers: ['example.com/held'] } });
+    await fleet.hub.delete(MANIFEST_WORK_REPLICA_SET, KEY);
+    await fleet.settle();
+    expect(await clusters()).toEqual(['c1']);
+    const there = (await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, KEY)) !== undefined;
+    expect(there).toBe(cascade === 'Foreground');
+    await fleet.hub.mergePatch(MANIFEST_WORK, key, { metadata: { finalizers: null } });
+    await fleet.settle(10_000);
+    expect(await clusters()).toEqual([]);
+    expect(await fleet.hub.get(MANIFEST_WORK_REPLICA_SET, KEY)).toBeUndefined();
+  });
+
   it('is empty when nothing is selected, and says so', async () => {
-    fleet = await new Fleet().start();
+    await (await openFleet(open)).start();
     await fleet.place('all', []);
     await fleet.replicaSet('1');
     await fleet.settle();
@@ -95,7 +158,7 @@ describe('a replica set over a placement', () => {
   });
 
   it('says that its placement is missing, and keeps the works', async () => {
-    fleet = await new Fleet().start();
+    await (await openFleet(open)).start();
     await fleet.place('all', ['c1']);
     await fleet.replicaSet('1');
     await fleet.settle();
@@ -109,7 +172,7 @@ describe('a replica set over a placement', () => {
     { name: 'no placement label', label: null },
     { name: 'the label of a placement that is not referenced', label: 'old' },
   ])('deletes a work of its own with $name', async ({ label }) => {
-    fleet = await new Fleet().start();
+    await (await openFleet(open)).start();
     await fleet.place('all', ['c1']);
     await fleet.replicaSet('1');
     await fleet.settle();
@@ -129,7 +192,7 @@ describe('a replica set over a placement', () => {
   });
 
   it('takes over a work that another controller made under a generated name', async () => {
-    fleet = new Fleet();
+    await openFleet(open);
     const labels = {
       'work.open-cluster-management.io/manifestworkreplicaset': 'team.web',
       'work.open-cluster-management.io/placementname': 'all',
@@ -150,9 +213,9 @@ describe('a replica set over a placement', () => {
   });
 });
 
-describe('a progressive rollout', () => {
+describe.each(EACH_HUB)('a progressive rollout, on $name', ({ open }) => {
   const start = async (progressive: object, upstream = false): Promise<void> => {
-    fleet = await new Fleet().start();
+    await (await openFleet(open)).start();
     await fleet.place('all', SIX);
     const annotations = upstream ? { 'berth.dev/rollout-rules': 'upstream' } : {};
     await fleet.replicaSet('1', { strategy: { type: 'Progressive', progressive }, annotations });
@@ -202,6 +265,22 @@ describe('a progressive rollout', () => {
       expect(await fleet.conditions()).toMatchObject({ PlacementRolledOut: 'False Progressing' });
     },
   );
+
+  it('brings a changed template to group after group', async () => {
+    await (await openFleet(open)).start();
+    const strategy = { type: 'ProgressivePerGroup', progressivePerGroup: {} };
+    await fleet.place('all', ['c1', 'c2'], ['c3']);
+    await fleet.replicaSet('1', { strategy });
+    await fleet.settle();
+    expect(await clusters()).toEqual(['c1', 'c2']);
+    await fleet.report(SIX, done);
+    await fleet.report(SIX, done);
+    await fleet.replicaSet('2', { strategy });
+    await fleet.settle();
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '2', c3: '1' });
+    await fleet.report(['c1', 'c2'], done);
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '2', c3: '2' });
+  });
 
   it('takes a cluster that joins in the middle, and forgets one that leaves', async () => {
     await start({ maxConcurrency: 2 });

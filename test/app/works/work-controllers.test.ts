@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { template } from '../../core/work/replica-set-world.ts';
-import { Fleet, WORK_API } from './work-fleet.ts';
+import { Fleet, memoryHub, WORK_API } from './work-fleet.ts';
 
 const GOOD = { Applied: 'True', Available: 'True' } as const;
 let fleet: Fleet;
@@ -29,16 +29,17 @@ describe('work controllers', () => {
   });
 
   it('writes nothing after a restart', async () => {
-    fleet = await new Fleet().start();
+    const hub = memoryHub();
+    fleet = await new Fleet(hub).start();
     await fleet.place('all', ['c1', 'c2']);
     await fleet.replicaSet('1');
     await fleet.settle();
     await fleet.report(['c1', 'c2'], GOOD);
     await fleet.stop();
-    const before = fleet.hub.writes.length;
+    const before = hub.writes.length;
     await fleet.start();
     await fleet.settle(60_000);
-    expect(fleet.hub.writes.slice(before)).toEqual([]);
+    expect(hub.writes.slice(before)).toEqual([]);
   });
 
   it('rolls a change out one cluster at a time, and stops where it fails', async () => {

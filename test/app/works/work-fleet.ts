@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   MANIFEST_WORK,
   MANIFEST_WORK_REPLICA_SET,
@@ -18,15 +19,24 @@ import { template } from '../../core/work/replica-set-world.ts';
 export const WORK_API = 'work.open-cluster-management.io';
 const CLUSTER_API = 'cluster.open-cluster-management.io/v1beta1';
 
-/** A hub in memory with the controllers on it. */
+export function memoryHub(): FakeKubeApi {
+  const hub = new FakeKubeApi();
+  hub.addKind(CONTROLLER_REVISION);
+  return hub;
+}
+
+/** A hub with the controllers on it. Their time is the test's. */
 export class Fleet {
-  readonly hub = new FakeKubeApi();
+  readonly hub: KubeApi;
   readonly clock = new FakeClock();
   readonly written: WorkWritten[] = [];
+  readonly #answerMs: number;
   #controllers: WorkControllers | undefined;
 
-  constructor() {
-    this.hub.addKind(CONTROLLER_REVISION);
+  /** @param answerMs real time that the hub needs to answer and to tell its watches; 0: none */
+  constructor(hub: KubeApi = memoryHub(), answerMs = 0) {
+    this.hub = hub;
+    this.#answerMs = answerMs;
   }
 
   /** @param through what the controllers talk to; the test itself always talks to the hub */
@@ -43,7 +53,10 @@ export class Fleet {
   }
 
   async settle(byMs = 1_000): Promise<void> {
-    for (let round = 0; round < 10; round++) await this.clock.advance(byMs / 10);
+    for (let round = 0; round < 10; round++) {
+      await this.clock.advance(byMs / 10);
+      if (this.#answerMs > 0) await sleep(this.#answerMs);
+    }
   }
 
   async stop(): Promise<void> {
@@ -57,32 +70,40 @@ export class Fleet {
     this.#controllers = undefined;
   }
 
-  async place(name: string, clusters: readonly string[]): Promise<void> {
+  /** @param groups clusters by decision group */
+  async place(name: string, ...groups: readonly (readonly string[])[]): Promise<void> {
     const meta = { name, namespace: 'team' };
     await this.put(PLACEMENT, { apiVersion: CLUSTER_API, kind: 'Placement', metadata: meta, spec: {} });
-    const labels = {
-      'cluster.open-cluster-management.io/placement': name,
-      'cluster.open-cluster-management.io/decision-group-index': '0',
-    };
-    const metadata = { name: `${name}-decision-1`, namespace: 'team', labels };
-    await this.put(PLACEMENT_DECISION, { apiVersion: CLUSTER_API, kind: 'PlacementDecision', metadata });
-    const decisions = clusters.map((clusterName) => ({ clusterName, reason: '' }));
-    await this.status(PLACEMENT_DECISION, metadata, { decisions });
-    await this.status(PLACEMENT, meta, { numberOfSelectedClusters: clusters.length });
+    for (const [index, clusters] of groups.entries()) {
+      const labels = {
+        'cluster.open-cluster-management.io/placement': name,
+        'cluster.open-cluster-management.io/decision-group-index': String(index),
+      };
+      const metadata = { name: `${name}-decision-${index + 1}`, namespace: 'team', labels };
+      await this.put(PLACEMENT_DECISION, { apiVersion: CLUSTER_API, kind: 'PlacementDecision', metadata });
+      const decisions = clusters.map((clusterName) => ({ clusterName, reason: '' }));
+      await this.status(PLACEMENT_DECISION, metadata, { decisions });
+    }
+    await this.status(PLACEMENT, meta, { numberOfSelectedClusters: groups.flat().length });
   }
 
   async replicaSet(
     value: string,
-    more: { strategy?: object; annotations?: Record<string, string>; cascade?: string } = {},
+    more: {
+      strategy?: object;
+      annotations?: Record<string, string>;
+      cascade?: string;
+      placements?: readonly string[];
+    } = {},
   ): Promise<void> {
-    const ref = { name: 'all', ...(more.strategy === undefined ? {} : { rolloutStrategy: more.strategy }) };
+    const rollout = more.strategy === undefined ? {} : { rolloutStrategy: more.strategy };
     await this.put(MANIFEST_WORK_REPLICA_SET, {
       apiVersion: `${WORK_API}/v1alpha1`,
       kind: 'ManifestWorkReplicaSet',
       metadata: { name: 'web', namespace: 'team', annotations: more.annotations ?? {} },
       spec: {
         manifestWorkTemplate: template(value),
-        placementRefs: [ref],
+        placementRefs: (more.placements ?? ['all']).map((name) => ({ name, ...rollout })),
         cascadeDeletionPolicy: more.cascade ?? 'Background',
       },
     });

@@ -42,5 +42,6 @@ export function planCluster(
 
 /** A bridge stands: the cluster is in the middle of a change that has begun, and goes on whatever else waits. */
 export function isHandingOver({ works }: ClusterWorks): boolean {
-  return [...works.keys()].some((part) => part >= FIRST_BRIDGE_PART);
+  for (const part of works.keys()) if (part >= FIRST_BRIDGE_PART) return true;
+  return false;
 }

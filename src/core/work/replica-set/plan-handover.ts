@@ -25,7 +25,11 @@ export interface Handover {
   readonly remove: readonly ManifestWork[];
 }
 
+const NOTHING_MOVES: Handover = { build: new Map(), ready: true, remove: [] };
+
 export function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpec[]): Handover {
+  // One work before and after, or none before: most clusters, most of the time.
+  if (known.size === 0 || (specs.length === 1 && known.size === 1 && known.has(0))) return NOTHING_MOVES;
   const homes = new Map(
     specs.flatMap((spec, part) => manifestsOf(spec).map((manifest) => [objectKey(manifest), part] as const)),
   );

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import type { KindInfo } from '../../../src/core/model/kinds.ts';
+import { startHub } from '../../../src/hub/start-hub.ts';
+import { Fleet } from './work-fleet.ts';
+
+const NAMESPACE: KindInfo = {
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+};
+
+/** Milliseconds in which the hub, in this process, answers and tells its watches, with a busy machine in mind. */
+const ANSWER_MS = 30;
+
+/** A fleet whose hub is the embedded one, over HTTP, with the namespaces of its clusters. */
+export async function startEmbeddedFleet(
+  namespaces: readonly string[],
+): Promise<{ readonly fleet: Fleet; readonly close: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-fleet-'));
+  const hub = await startHub({ dataDir });
+  const config = loadKubeConfig({ file: hub.adminKubeconfigPath });
+  const api = new HttpKubeApi({ config, clock: systemClock });
+  for (const name of namespaces)
+    await api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const fleet = new Fleet(api, ANSWER_MS);
+  return {
+    fleet,
+    close: async () => {
+      await fleet.stop();
+      api.close();
+      await hub.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
