@@ -6,6 +6,7 @@ import { methodNotAllowed, noSuchResource, notFound } from '../status/status-err
 import { toVersion } from '../scheme/to-version.ts';
 import { renderTable } from '../table/table.ts';
 import { watchObjects } from '../watch/watch-objects.ts';
+import { scaleOf } from '../write/scale.ts';
 import { storageKeyOf } from './cluster.ts';
 import { deleteCollection, deleteObject } from './handle-delete.ts';
 import { createObject, patchObject, updateObject } from './handle-write.ts';
@@ -14,7 +15,6 @@ import { listObjects } from './list-objects.ts';
 import { entryJson, shownObjects } from './representation.ts';
 import type { ResourceContext } from './request-context.ts';
 import { formOf } from './request-context.ts';
-import { readScale } from './scale.ts';
 import { includeObjectOf } from './table-options.ts';
 
 /** Subresources that are read and written as the object itself. */
@@ -88,7 +88,7 @@ async function getObject(context: ResourceContext, ref: ResourceRef): Promise<An
   // An absence may be as fresh as a presence: wait for whatever led to it.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);
   if (entry === undefined) throw notFound(ref.definition, info.name);
-  if (info.subresource === 'scale') return jsonAnswer(200, readScale(toVersion(entry.object, ref), ref));
+  if (info.subresource === 'scale') return jsonAnswer(200, scaleOf(ref, toVersion(entry.object, ref)));
   if (!OBJECT_SUBRESOURCES.has(info.subresource)) throw methodNotAllowed();
   if (form.as !== 'table') return jsonAnswer(200, entryJson(entry, ref, form));
   const items = shownObjects([entry], ref);

@@ -5,13 +5,13 @@ import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { unknownBodyFormat, unsupportedPatchType } from '../status/status-errors.ts';
 import { partialMetadata } from '../table/partial-metadata.ts';
 import { renderTable } from '../table/table.ts';
+import { scaleOf } from '../write/scale.ts';
 import type { DecodedBody } from '../write/write-request.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { objectJson } from './representation.ts';
 import type { ResourceContext } from './request-context.ts';
 import { formOf } from './request-context.ts';
-import { readScale } from './scale.ts';
 import { includeObjectOf } from './table-options.ts';
 import { parseWriteOptions } from './write-options.ts';
 
@@ -92,7 +92,7 @@ async function answerWrite(context: ResourceContext, ref: ResourceRef, result: W
   await cluster.store.durable(result.rv);
   const code = result.created ? 201 : 200;
   const headers = result.warnings.length === 0 ? undefined : { warning: result.warnings.map(warningHeader) };
-  if (context.info.subresource === 'scale') return jsonAnswer(code, readScale(result.object, ref), headers);
+  if (context.info.subresource === 'scale') return jsonAnswer(code, scaleOf(ref, result.object), headers);
   const form = formOf(context);
   if (form.as === 'partial') return jsonAnswer(code, partialMetadata(result.object), headers);
   if (form.as !== 'table') {
