@@ -149,6 +149,16 @@ export function fieldSetFromJson(json: unknown): FieldSet {
   return { members, children };
 }
 
+/** Whether `fieldSetFromJson` would find anything; looks no further than the first member. */
+export function holdsMember(json: unknown): boolean {
+  if (!isObject(json)) return false;
+  return Object.keys(json).some((key) => {
+    const value = json[key];
+    if (key === '.' || !isObject(value)) return false;
+    return Object.keys(value).length === 0 || Object.hasOwn(value, '.') || holdsMember(value);
+  });
+}
+
 /** Writes FieldsV1 with sorted keys. */
 export function fieldSetToJson(set: FieldSet): JsonObject {
   const json: JsonObject = {};

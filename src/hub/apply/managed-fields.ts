@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt, withoutKey } from '../json/json-value.ts';
 import type { FieldSet } from './field-set.ts';
-import { fieldSetFromJson, fieldSetToJson, isEmptySet } from './field-set.ts';
+import { fieldSetFromJson, fieldSetToJson, holdsMember, isEmptySet } from './field-set.ts';
 
 export type ManagerOperation = 'Apply' | 'Update';
 
@@ -36,19 +36,44 @@ export function decodeManagers(object: JsonObject): Managers | undefined {
     if (!isObject(entry)) return undefined;
     const operation = textAt(entry, 'operation');
     if (operation !== 'Apply' && operation !== 'Update') return undefined;
-    const time = textAt(entry, 'time');
-    const decoded: ManagedEntry = {
-      name: textAt(entry, 'manager'),
-      operation,
-      apiVersion: textAt(entry, 'apiVersion'),
-      subresource: textAt(entry, 'subresource'),
-      time: time === '' ? undefined : time,
-      set: fieldSetFromJson(entry['fieldsV1']),
-      json: entry,
-    };
+    const decoded = new ReadEntry(entry, operation);
     managers.set(identityOf(decoded), decoded);
   }
   return managers;
+}
+
+/** An entry as it was read. Most entries are neither asked nor changed by a write, so the set is decoded when it is asked for. */
+class ReadEntry implements ManagedEntry {
+  readonly name: string;
+  readonly operation: ManagerOperation;
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string | undefined;
+  readonly json: JsonObject;
+  #set: FieldSet | undefined;
+
+  constructor(json: JsonObject, operation: ManagerOperation) {
+    this.name = textAt(json, 'manager');
+    this.operation = operation;
+    this.apiVersion = textAt(json, 'apiVersion');
+    this.subresource = textAt(json, 'subresource');
+    this.time = textAt(json, 'time') || undefined;
+    this.json = json;
+  }
+
+  get set(): FieldSet {
+    this.#set ??= fieldSetFromJson(this.json['fieldsV1']);
+    return this.#set;
+  }
+}
+
+/** Whether the two can have a field in common at all, without decoding what the entry owns. */
+export function mayShare(entry: ManagedEntry, fields: FieldSet): boolean {
+  const roots = entry.json === undefined ? undefined : objectAt(entry.json, 'fieldsV1');
+  if (roots === undefined) return true;
+  for (const root of fields.members) if (Object.hasOwn(roots, root)) return true;
+  for (const root of fields.children.keys()) if (Object.hasOwn(roots, root)) return true;
+  return false;
 }
 
 /** `managedFields: [{}]` asks to forget all ownership. */
@@ -63,11 +88,14 @@ export function isReset(object: JsonObject): boolean {
 
 /** The object with these managers: sorted by operation, time, name; without the field when there are none. */
 export function encodeManagers(object: JsonObject, managers: Managers): JsonObject {
-  const metadata: JsonObject = { ...objectAt(object, 'metadata') };
-  delete metadata['managedFields'];
-  const entries = [...managers.values()].filter((entry) => !isEmptySet(entry.set)).sort(compareEntries);
+  const metadata: JsonObject = { ...withoutKey(objectAt(object, 'metadata') ?? {}, 'managedFields') };
+  const entries = [...managers.values()].filter(ownsSomething).sort(compareEntries);
   if (entries.length > 0) metadata['managedFields'] = entries.map(encodeEntry);
   return { ...object, metadata };
+}
+
+function ownsSomething(entry: ManagedEntry): boolean {
+  return entry.json === undefined ? !isEmptySet(entry.set) : holdsMember(entry.json['fieldsV1']);
 }
 
 function encodeEntry(entry: ManagedEntry): JsonValue {
@@ -100,7 +128,5 @@ function compareEntries(left: ManagedEntry, right: ManagedEntry): number {
 export function withoutManagedFields(object: JsonObject): JsonObject {
   const metadata = objectAt(object, 'metadata');
   if (metadata === undefined || !Object.hasOwn(metadata, 'managedFields')) return object;
-  const rest = { ...metadata };
-  delete rest['managedFields'];
-  return { ...object, metadata: rest };
+  return { ...object, metadata: withoutKey(metadata, 'managedFields') };
 }

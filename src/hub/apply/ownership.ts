@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/json-value.ts';
+import { getOwn } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
 import type { FieldConflict } from './apply-conflict.ts';
@@ -6,6 +7,7 @@ import type { Comparison } from './compare-values.ts';
 import { compareValues } from './compare-values.ts';
 import { difference, intersection, isEmptySet, union } from './field-set.ts';
 import type { ManagedEntry, Manager, ManagerOperation, Managers } from './managed-fields.ts';
+import { mayShare } from './managed-fields.ts';
 import { ownableSet } from './ownable-fields.ts';
 
 /** A write in the eyes of ownership. */
@@ -27,15 +29,21 @@ export function managerOf(request: OwnershipRequest, operation: ManagerOperation
   };
 }
 
-/** What a write to this endpoint changed, without what the endpoint cannot own. */
+/** What a write to this endpoint changed, without what the endpoint cannot own. The status endpoint owns status alone, so only that is compared. */
 export function ownableChanges(request: OwnershipRequest, before: JsonObject, after: JsonObject): Comparison {
   const { ref, subresource } = request;
-  const { added, modified, removed } = compareValues(ref.version.schema, before, after);
+  const [old, now] = subresource === 'status' ? [statusOf(before), statusOf(after)] : [before, after];
+  const { added, modified, removed } = compareValues(ref.version.schema, old, now);
   return {
     added: ownableSet(ref, subresource, added),
     modified: ownableSet(ref, subresource, modified),
     removed: ownableSet(ref, subresource, removed),
   };
+}
+
+function statusOf(object: JsonObject): JsonObject {
+  const status = getOwn(object, 'status');
+  return status === undefined ? {} : { status };
 }
 
 /** Fields of other managers that the write changes. */
@@ -64,10 +72,14 @@ export function takeFromOthers(
   if (managers.size === 0) return result;
   const lost = union(union(changes.modified, changes.added), changes.removed);
   for (const [identity, entry] of managers) {
-    const untouched = identity === own || isEmptySet(intersection(entry.set, lost));
+    const untouched = identity === own || !mayShare(entry, lost) || isEmptySet(intersection(entry.set, lost));
+    if (untouched) {
+      result.set(identity, entry);
+      continue;
+    }
     const { json: _json, ...rest } = entry;
-    const next = untouched ? entry : { ...rest, set: difference(entry.set, lost) };
-    if (!isEmptySet(next.set)) result.set(identity, next);
+    const set = difference(entry.set, lost);
+    if (!isEmptySet(set)) result.set(identity, { ...rest, set });
   }
   return result;
 }

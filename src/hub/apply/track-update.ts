@@ -29,10 +29,12 @@ export function trackUpdate(
   after: JsonObject,
 ): JsonObject {
   const known = managersOf(request, before, after);
-  const old = before === undefined ? emptyObject(request) : withoutManagedFields(before);
-  const now = withoutManagedFields(after);
   const exists = before !== undefined && textAt(objectAt(before, 'metadata'), 'uid') !== '';
-  if (known.size === 0 && exists) return now;
+  if (known.size === 0 && exists) return withoutManagedFields(after);
+  // They are owned by nobody, and the status endpoint does not look at metadata at all.
+  const bare = request.subresource === 'status' ? (one: JsonObject) => one : withoutManagedFields;
+  const old = before === undefined ? emptyObject(request) : bare(before);
+  const now = bare(after);
   return encodeManagers(after, poolOldUpdates(updated(request, known, [old, now])));
 }
 

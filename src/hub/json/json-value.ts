@@ -20,6 +20,17 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
   } else object[key] = value;
 }
 
+/**
+ * A copy without one key; the object itself when it has no such key. Deleting from a copy would do as well, but leaves an object that
+ * the engine keeps as a hash table: every later read and copy of it is slow, and metadata is copied many times in a write.
+ */
+export function withoutKey(object: JsonObject, key: string): JsonObject {
+  if (!Object.hasOwn(object, key)) return object;
+  const rest: JsonObject = {};
+  for (const name of Object.keys(object)) if (name !== key) setOwn(rest, name, object[name] as JsonValue);
+  return rest;
+}
+
 /** The object under `key`, or undefined when it is absent or something else. */
 export function objectAt(object: JsonObject | undefined, key: string): JsonObject | undefined {
   const value = object === undefined ? undefined : getOwn(object, key);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json-value.ts';
-import { objectAt } from '../json/json-value.ts';
+import { objectAt, withoutKey } from '../json/json-value.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import { acceptIncoming, withoutEmpty } from './incoming.ts';
 import { birthMetadata } from './server-metadata.ts';
@@ -35,7 +35,9 @@ export function finishCreate(
   const filled = strategy.fillIn?.(mutated, undefined, now) ?? mutated;
   const tracked = track(filled);
   const stripped =
-    ref.version.subresources.status && strategy.keepsStatus !== true ? withoutStatus(tracked) : tracked;
+    ref.version.subresources.status && strategy.keepsStatus !== true
+      ? withoutKey(tracked, 'status')
+      : tracked;
   const made = strategy.onCreate?.(stripped, now) ?? stripped;
   const metadata = withoutEmpty({
     ...objectAt(made, 'metadata'),
@@ -52,12 +54,6 @@ export function finishCreate(
 export function notices({ ref }: WriteRequest, object: JsonObject): readonly string[] {
   const deprecated = ref.version.deprecationWarning;
   return [...(deprecated === undefined ? [] : [deprecated]), ...(strategyOf(ref).warnings?.(object) ?? [])];
-}
-
-function withoutStatus(object: JsonObject): JsonObject {
-  const rest = { ...object };
-  delete rest['status'];
-  return rest;
 }
 
 export function ownership(request: WriteRequest): {

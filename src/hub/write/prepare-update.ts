@@ -1,6 +1,6 @@
 import { trackUpdate } from '../apply/track-update.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, getOwn, isObject, objectAt } from '../json/json-value.ts';
+import { deepEqual, getOwn, isObject, objectAt, withoutKey } from '../json/json-value.ts';
 import { acceptIncoming, withoutEmpty } from './incoming.ts';
 import { specChanged } from './generation.ts';
 import { admitted, mutatedBy, notices, ownership } from './prepare-create.ts';
@@ -73,8 +73,7 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
 function limitToEndpoint(request: WriteRequest, object: JsonObject, live: JsonObject): JsonObject {
   const managedFields = getOwn(objectAt(object, 'metadata') ?? {}, 'managedFields');
   if (request.subresource === 'status' || request.subresource === 'approval') {
-    const metadata: JsonObject = { ...objectAt(live, 'metadata') };
-    delete metadata['managedFields'];
+    const metadata: JsonObject = { ...withoutKey(objectAt(live, 'metadata') ?? {}, 'managedFields') };
     if (managedFields !== undefined) metadata['managedFields'] = managedFields;
     return withStatusOf({ ...live, metadata }, object);
   }
@@ -83,9 +82,7 @@ function limitToEndpoint(request: WriteRequest, object: JsonObject, live: JsonOb
 
 function withStatusOf(object: JsonObject, source: JsonObject): JsonObject {
   const status = getOwn(source, 'status');
-  const result = { ...object };
-  delete result['status'];
-  return status === undefined ? result : { ...result, status };
+  return status === undefined ? withoutKey(object, 'status') : { ...object, status };
 }
 
 /** Equal except for the times of ownership and the resourceVersion: such a write leaves no trace. */
@@ -94,8 +91,7 @@ function sameObject(live: JsonObject, object: JsonObject): boolean {
 }
 
 function withoutTimes(object: JsonObject): JsonObject {
-  const metadata: JsonObject = { ...objectAt(object, 'metadata') };
-  delete metadata['resourceVersion'];
+  const metadata: JsonObject = { ...withoutKey(objectAt(object, 'metadata') ?? {}, 'resourceVersion') };
   const managed = metadata['managedFields'];
   if (Array.isArray(managed)) {
     metadata['managedFields'] = managed.map((entry) => (isObject(entry) ? { ...entry, time: '' } : entry));

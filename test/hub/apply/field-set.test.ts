@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { fieldSetFromJson, fieldSetToJson, memberPaths } from '../../../src/hub/apply/field-set.ts';
+import {
+  FieldSetBuilder,
+  fieldSetFromJson,
+  fieldSetToJson,
+  holdsMember,
+  isEmptySet,
+  memberPaths,
+} from '../../../src/hub/apply/field-set.ts';
 
 describe('FieldsV1', () => {
   it('prints paths as people read them, members before what is below', () => {
@@ -38,5 +45,30 @@ describe('FieldsV1', () => {
       '[{]',
       '[]',
     ]);
+  });
+});
+
+describe('a look at FieldsV1', () => {
+  it.each<{ json: unknown; holds: boolean }>([
+    { json: {}, holds: false },
+    { json: 'x', holds: false },
+    { json: { '.': {} }, holds: false },
+    { json: { 'f:a': 1, 'f:b': null }, holds: false },
+    { json: { 'f:a': { 'f:b': 1 } }, holds: false },
+    { json: { 'f:a': {} }, holds: true },
+    { json: { 'f:a': { '.': {}, 'f:b': 1 } }, holds: true },
+    { json: { 'f:a': { 'f:b': { 'f:c': 0 }, 'f:d': {} } }, holds: true },
+  ])('sees a member in $json: $holds, as decoding does', ({ json, holds }) => {
+    expect(holdsMember(json)).toBe(holds);
+    expect(isEmptySet(fieldSetFromJson(json))).toBe(!holds);
+  });
+
+  it('builds no node that holds nothing', () => {
+    const root = new FieldSetBuilder();
+    root.at('f:empty').at('f:below');
+    expect(isEmptySet(root)).toBe(true);
+    root.at('f:spec').at('f:ports').add('f:name');
+    root.at('f:spec').add('f:zone');
+    expect(fieldSetToJson(root)).toEqual({ 'f:spec': { 'f:ports': { 'f:name': {} }, 'f:zone': {} } });
   });
 });
