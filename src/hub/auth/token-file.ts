@@ -20,6 +20,7 @@ export class TokenFile {
   #entries: readonly TokenEntry[] = [];
   #known: readonly { readonly digest: Buffer; readonly user: UserInfo }[] = [];
   #modifiedMs = -1;
+  #revision = 0;
 
   /** @throws InputError when the file is not ours or broken */
   constructor(path: string) {
@@ -39,6 +40,11 @@ export class TokenFile {
   revoke(userName: string): void {
     this.#refresh();
     this.#write(this.#entries.filter((entry) => entry.name !== userName));
+  }
+
+  /** Grows whenever the tokens change. */
+  get revision(): number {
+    return this.#revision;
   }
 
   find(token: string): UserInfo | undefined {
@@ -69,6 +75,7 @@ export class TokenFile {
 
   #use(entries: readonly TokenEntry[]): void {
     this.#entries = entries;
+    this.#revision += 1;
     this.#known = entries.map(({ sha256, name, groups }) => ({
       digest: Buffer.from(sha256, 'hex'),
       user: { name, groups },

@@ -20,6 +20,9 @@ import { includeObjectOf } from './table-options.ts';
 
 /** Objects per piece of a streamed list: a piece takes a few milliseconds, then other requests get their turn. */
 const OBJECTS_PER_CHUNK = 250;
+/** A piece is cut short after so much time: after a start the objects have to be parsed as well. */
+const CHUNK_MS = 4;
+const OBJECTS_PER_LOOK_AT_THE_CLOCK = 25;
 
 export interface ListPage {
   readonly entries: readonly StoredObject[];
@@ -67,12 +70,19 @@ function* listChunks(
   render: (entry: StoredObject) => string,
 ): Generator<string> {
   let text = `${head.slice(0, -1)},"items":[`;
-  for (let start = 0; start < entries.length; start += OBJECTS_PER_CHUNK) {
-    const rendered = entries.slice(start, start + OBJECTS_PER_CHUNK).map(render);
-    yield `${text}${start === 0 ? '' : ','}${rendered.join(',')}`;
-    text = '';
+  let rendered: string[] = [];
+  let beganMs = performance.now();
+  for (const [index, entry] of entries.entries()) {
+    rendered.push(render(entry));
+    const late =
+      rendered.length % OBJECTS_PER_LOOK_AT_THE_CLOCK === 0 && performance.now() - beganMs > CHUNK_MS;
+    if (!late && rendered.length < OBJECTS_PER_CHUNK && index < entries.length - 1) continue;
+    yield `${text}${rendered.join(',')}`;
+    text = ',';
+    rendered = [];
+    beganMs = performance.now();
   }
-  yield `${text}]}\n`;
+  yield `${text === ',' ? '' : text}]}\n`;
 }
 
 function listMeta(page: ListPage): JsonObject {

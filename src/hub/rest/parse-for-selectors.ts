@@ -4,7 +4,7 @@ import type { Cluster } from './cluster.ts';
 import type { ListOptions } from './list-options.ts';
 
 /** Takes a few milliseconds. */
-const OBJECTS_PER_TURN = 250;
+const OBJECTS_PER_TURN = 100;
 
 /**
  * Parses the objects that selectors are about to look at, a few in each turn of the loop: after a start all objects are text, and the
