@@ -81,7 +81,8 @@ async function sendChunks(request: HubRequest, response: HubResponse, answer: Ch
   }
   for (const chunk of answer.chunks) {
     if (response.destroyed) return;
-    if (sink.write(chunk)) await nextTurn();
+    // As bytes: a text would be encoded twice, for its length and for its content.
+    if (sink.write(Buffer.from(chunk))) await nextTurn();
     else await drained(sink, response);
   }
   sink.end();

@@ -18,8 +18,9 @@ import type { ResourceContext } from './request-context.ts';
 import { formOf } from './request-context.ts';
 import { includeObjectOf } from './table-options.ts';
 
-/** Objects per piece of a streamed list: a piece takes a few milliseconds, then other requests get their turn. */
-const OBJECTS_PER_CHUNK = 250;
+/** Longer lists are streamed in pieces; between them other requests get their turn. */
+const OBJECTS_IN_ONE_BODY = 250;
+const OBJECTS_PER_CHUNK = 100;
 /** A piece is cut short after so much time: after a start the objects have to be parsed as well. */
 const CHUNK_MS = 4;
 const OBJECTS_PER_LOOK_AT_THE_CLOCK = 25;
@@ -55,7 +56,7 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   // Lists of custom resources say that nothing follows.
   const shown = builtIn ? metadata : { continue: '', ...metadata };
   const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
-  if (page.entries.length <= OBJECTS_PER_CHUNK)
+  if (page.entries.length <= OBJECTS_IN_ONE_BODY)
     return jsonAnswer(
       200,
       [...listChunks(head, page.entries, (entry) => entryJson(entry, ref, form))].join(''),
