@@ -1,7 +1,7 @@
-import { celMapSize, isCelMap } from './cel-map.ts';
+import { celMapGet, celMapKeys, celMapSize, isCelMap } from './cel-map.ts';
 import { codePointCount } from './code-points.ts';
 import type { CelResult, CelValue } from './cel-value.ts';
-import { CelFailure } from './cel-value.ts';
+import { CelFailure, lift } from './cel-value.ts';
 
 /** Run-time costs as the Kubernetes API server counts them: an abstract unit, about one simple step each. */
 
@@ -50,12 +50,34 @@ export function containsCost(args: readonly CelValue[]): number {
 
 /** Linear-time regular expression (second argument) over text (first argument). */
 export function regexCost(args: readonly CelValue[]): number {
-  const text = Math.ceil((1 + costSize(args[0])) * STRING_TRAVERSAL);
-  return text * Math.ceil(costSize(args[1]) * REGEX_LENGTH);
+  return patternCost(args[0], costSize(args[1]));
 }
 
-export function listTraverseCost(args: readonly CelValue[]): number {
-  return costSize(args[0]);
+/** The same for a pattern that is not at hand, only its length. */
+export function patternCost(text: CelValue | undefined, patternLength: number): number {
+  return Math.ceil((1 + costSize(text)) * STRING_TRAVERSAL) * Math.ceil(patternLength * REGEX_LENGTH);
+}
+
+/** Reading the first argument and everything in it once: what is small costs nothing. */
+export function deepTraverseCost(args: readonly CelValue[]): number {
+  return deepTraversal(args[0] ?? null);
+}
+
+function deepTraversal(value: CelValue): number {
+  if (typeof value === 'string') return Math.trunc(utf8Length(value) * STRING_TRAVERSAL);
+  if (value instanceof Uint8Array) return Math.trunc(value.length * STRING_TRAVERSAL);
+  if (Array.isArray(value)) return sumOf(value as readonly unknown[]);
+  if (!isCelMap(value)) return 1;
+  const keys = celMapKeys(value);
+  return sumOf(keys) + sumOf(keys.map((key) => celMapGet(value, key)));
+}
+
+function sumOf(items: readonly unknown[]): number {
+  return items.reduce<number>((sum, item) => sum + deepTraversal(lift(item)), 0);
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 /** `x in list`: the list is the second argument. */
@@ -63,6 +85,12 @@ export function inListCost(args: readonly CelValue[]): number {
   return costSize(args[1]);
 }
 
-export function resultTraverseCost(_args: readonly CelValue[], result: CelResult): number {
-  return traversal(result);
+/** Reading the first argument and writing the result. */
+export function rewriteCost(args: readonly CelValue[]): number {
+  return Math.ceil(costSize(args[0]) * 2 * STRING_TRAVERSAL);
+}
+
+/** Reading the parts of a result and writing it. */
+export function assembleCost(_args: readonly CelValue[], result: CelResult): number {
+  return Math.ceil(costSize(result) * 2 * STRING_TRAVERSAL);
 }

@@ -173,6 +173,21 @@ describe('cost', () => {
     ['"aaaaaaaaaa".matches("aaaa")', {}, 2],
     ['"aaaaaaaaaaaaaaaaaaaa".contains("aaaaaaaaaaaaaaaaaaaa")', {}, 4],
     ['x in [1, 2, 3, 4]', { x: 9 }, 15],
+    // Those of the API server's libraries.
+    ['"abcdefghij".replace("a", "b")', {}, 2],
+    ['"a,b,c,d,e,f".split(",")', {}, 3],
+    ['["aaaaaaaaaa", "bbbbbbbbbb"].join()', {}, 14],
+    ['"abcdefghijklmnopqrstuvwxyz".indexOf("z")', {}, 2],
+    ['[1, 2, 3].sum()', {}, 13],
+    ['["a", "bbbbbbbbbb"].isSorted()', {}, 11],
+    ['"abcdefghijklmnopqrstuvwxyz".reverse()', {}, 1],
+    ['ip.isCanonical("127.0.0.1")', {}, 2],
+    ['cidr("10.0.0.0/8").containsIP("10.1.1.1")', {}, 3],
+    ['cidr("10.0.0.0/8").containsIP(ip("10.1.1.1"))', {}, 3],
+    ['cidr("10.0.0.0/8").containsCIDR(cidr("10.1.0.0/16"))', {}, 6],
+    ['cidr("10.0.0.0/8").containsCIDR("10.1.0.0/16")', {}, 6],
+    ['format.dns1123Label().validate("abcdefghij")', {}, 17],
+    ['format.named("dns1123Label")', {}, 1],
   ])('%s costs %3$s', (expression, variables, want) => {
     expect(celCost(expression, variables)).toBe(want);
   });

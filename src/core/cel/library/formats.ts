@@ -1,5 +1,5 @@
 import { labelKeyProblem, labelValueProblem } from '../../model/label-syntax.ts';
-import { traverseCost } from '../cel-cost.ts';
+import { patternCost } from '../cel-cost.ts';
 import type { CelResult } from '../cel-value.ts';
 import { CelFailure, CelOpaque, CelOptional, OPTIONAL_NONE } from '../cel-value.ts';
 import type { CelOverload } from '../overload.ts';
@@ -79,6 +79,21 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
   ['datetime', (text) => (isTime(text) ? undefined : 'invalid datetime')],
 ]);
 
+/** How long the API server takes the pattern of a format for; those of uuid and times are rounded up. */
+const LONGEST_PATTERN = 100;
+const PATTERN_LENGTHS: ReadonlyMap<string, number> = new Map([
+  ['dns1123Label', 30],
+  ['dns1123Subdomain', 60],
+  ['dns1035Label', 30],
+  ['qualifiedName', 60],
+  ['dns1123LabelPrefix', 30],
+  ['dns1123SubdomainPrefix', 60],
+  ['dns1035LabelPrefix', 30],
+  ['labelValue', 40],
+  ['uri', 1103],
+  ['byte', 84],
+]);
+
 function isTime(text: string): boolean {
   return !(parseTimestamp(text) instanceof CelFailure);
 }
@@ -92,12 +107,10 @@ export const FORMATS: readonly CelOverload[] = [
   ...[...CHECKS.keys()].map((name) =>
     overload(`format.${name}(): kubernetes.NamedFormat`, () => new CelFormat(name)),
   ),
-  overload(
-    'format.named(string): optional<kubernetes.NamedFormat>',
-    (name: string) => (CHECKS.has(name) ? new CelOptional(new CelFormat(name)) : OPTIONAL_NONE),
-    traverseCost,
+  overload('format.named(string): optional<kubernetes.NamedFormat>', (name: string) =>
+    CHECKS.has(name) ? new CelOptional(new CelFormat(name)) : OPTIONAL_NONE,
   ),
-  overload('kubernetes.NamedFormat.validate(string): optional<list<string>>', validate, (args) =>
-    traverseCost(args.slice(1)),
+  overload('kubernetes.NamedFormat.validate(string): optional<list<string>>', validate, ([format, text]) =>
+    patternCost(text, PATTERN_LENGTHS.get(format instanceof CelFormat ? format.name : '') ?? LONGEST_PATTERN),
   ),
 ];

@@ -1,5 +1,5 @@
-import { traverseCost } from '../cel-cost.ts';
-import type { CelResult } from '../cel-value.ts';
+import { rewriteCost, traverseCost } from '../cel-cost.ts';
+import type { CelResult, CelValue } from '../cel-value.ts';
 import { CelFailure, CelOpaque } from '../cel-value.ts';
 import type { CelOverload } from '../overload.ts';
 import { overload } from '../overload.ts';
@@ -105,7 +105,7 @@ const test = (name: string, holds: (ip: IpAddress) => boolean): CelOverload =>
 const IPS: readonly CelOverload[] = [
   overload('ip(string): net.IP', ipOf, traverseCost),
   overload('isIP(string): bool', (text: string) => parseIp(text) !== undefined, traverseCost),
-  overload('ip.isCanonical(string): bool', isCanonical, traverseCost),
+  overload('ip.isCanonical(string): bool', isCanonical, rewriteCost),
   overload('string(net.IP): string', ({ ip }: CelIp) => formatIp(ip)),
   overload('net.IP.family(): int', ({ ip }: CelIp) => BigInt(ip.family)),
   test('isUnspecified', isUnspecified),
@@ -114,6 +114,17 @@ const IPS: readonly CelOverload[] = [
   test('isLinkLocalUnicast', isLinkLocalUnicast),
   test('isGlobalUnicast', isGlobalUnicast),
 ];
+
+/** Comparing as many bytes as the prefix is long. */
+function prefixCost(cidr: CelValue | undefined, times: number): number {
+  const bytes = cidr instanceof CelCidr ? Math.ceil(cidr.prefix / 8) : 1;
+  return Math.ceil(bytes * times * 0.1);
+}
+
+/** A range inside a range: the other one is masked as well. */
+function withinCost(cidr: CelValue | undefined): number {
+  return prefixCost(cidr, 2) + prefixCost(cidr, 1) + 1;
+}
 
 const CIDRS: readonly CelOverload[] = [
   overload('cidr(string): net.CIDR', cidrOf, traverseCost),
@@ -125,16 +136,28 @@ const CIDRS: readonly CelOverload[] = [
     (cidr: CelCidr) => new CelCidr(maskIp(cidr.ip, cidr.prefix), cidr.prefix),
   ),
   overload('net.CIDR.prefixLength(): int', (cidr: CelCidr) => BigInt(cidr.prefix)),
-  overload('net.CIDR.containsIP(net.IP): bool', (cidr: CelCidr, ip: CelIp) => containsIp(cidr, ip.ip)),
-  overload('net.CIDR.containsIP(string): bool', (cidr: CelCidr, text: string): CelResult => {
-    const ip = ipOf(text);
-    return ip instanceof CelFailure ? ip : containsIp(cidr, ip.ip);
-  }),
-  overload('net.CIDR.containsCIDR(net.CIDR): bool', containsCidr),
-  overload('net.CIDR.containsCIDR(string): bool', (outer: CelCidr, text: string): CelResult => {
-    const inner = cidrOf(text);
-    return inner instanceof CelFailure ? inner : containsCidr(outer, inner);
-  }),
+  overload(
+    'net.CIDR.containsIP(net.IP): bool',
+    (cidr: CelCidr, ip: CelIp) => containsIp(cidr, ip.ip),
+    ([cidr]) => prefixCost(cidr, 2),
+  ),
+  overload(
+    'net.CIDR.containsIP(string): bool',
+    (cidr: CelCidr, text: string): CelResult => {
+      const ip = ipOf(text);
+      return ip instanceof CelFailure ? ip : containsIp(cidr, ip.ip);
+    },
+    ([cidr, text]) => prefixCost(cidr, 2) + traverseCost([text ?? null]),
+  ),
+  overload('net.CIDR.containsCIDR(net.CIDR): bool', containsCidr, ([cidr]) => withinCost(cidr)),
+  overload(
+    'net.CIDR.containsCIDR(string): bool',
+    (outer: CelCidr, text: string): CelResult => {
+      const inner = cidrOf(text);
+      return inner instanceof CelFailure ? inner : containsCidr(outer, inner);
+    },
+    ([cidr, text]) => withinCost(cidr) + traverseCost([text ?? null]),
+  ),
 ];
 
 export const NETWORK: readonly CelOverload[] = [...IPS, ...CIDRS];

@@ -1,4 +1,4 @@
-import { listTraverseCost } from '../cel-cost.ts';
+import { deepTraverseCost } from '../cel-cost.ts';
 import { celEquals, compareNumbers, isNumber } from '../cel-equality.ts';
 import type { CelResult, CelValue } from '../cel-value.ts';
 import { CelDouble, CelDuration, CelFailure, CelTimestamp, CelUint, lift } from '../cel-value.ts';
@@ -83,25 +83,25 @@ const ZERO: Readonly<Record<string, CelValue>> = {
 
 export const LISTS: readonly CelOverload[] = [
   ...ORDERED.flatMap((type) => [
-    overload(`list<${type}>.isSorted(): bool`, isSorted, listTraverseCost),
+    overload(`list<${type}>.isSorted(): bool`, isSorted, deepTraverseCost),
     overload(
       `list<${type}>.min(): ${type}`,
       (list: readonly unknown[]) => extreme('min', list),
-      listTraverseCost,
+      deepTraverseCost,
     ),
     overload(
       `list<${type}>.max(): ${type}`,
       (list: readonly unknown[]) => extreme('max', list),
-      listTraverseCost,
+      deepTraverseCost,
     ),
   ]),
   ...Object.entries(ZERO).map(([type, zero]) =>
     overload(
       `list<${type}>.sum(): ${type}`,
       (list: readonly unknown[]) => (list.length === 0 ? zero : sum(list)),
-      listTraverseCost,
+      deepTraverseCost,
     ),
   ),
-  overload('list<T>.indexOf(T): int', indexOf, listTraverseCost),
-  overload('list<T>.lastIndexOf(T): int', lastIndexOf, listTraverseCost),
+  overload('list<T>.indexOf(T): int', indexOf, deepTraverseCost),
+  overload('list<T>.lastIndexOf(T): int', lastIndexOf, deepTraverseCost),
 ];

@@ -1,4 +1,4 @@
-import { containsCost, resultTraverseCost, traverseCost } from '../cel-cost.ts';
+import { assembleCost, containsCost, deepTraverseCost, rewriteCost, traverseCost } from '../cel-cost.ts';
 import type { CelResult } from '../cel-value.ts';
 import { CelFailure } from '../cel-value.ts';
 import { codePointCount, codePoints, hasSurrogates, toCodePointIndex } from '../code-points.ts';
@@ -122,10 +122,10 @@ export const STRINGS: readonly CelOverload[] = [
   overload('string.charAt(int): string', charAt),
   overload('string.substring(int): string', substring, traverseCost),
   overload('string.substring(int, int): string', substring, traverseCost),
-  overload('string.indexOf(string): int', indexOf, containsCost),
-  overload('string.indexOf(string, int): int', indexOf, containsCost),
-  overload('string.lastIndexOf(string): int', lastIndexOf, containsCost),
-  overload('string.lastIndexOf(string, int): int', lastIndexOf, containsCost),
+  overload('string.indexOf(string): int', indexOf, deepTraverseCost),
+  overload('string.indexOf(string, int): int', indexOf, deepTraverseCost),
+  overload('string.lastIndexOf(string): int', lastIndexOf, deepTraverseCost),
+  overload('string.lastIndexOf(string, int): int', lastIndexOf, deepTraverseCost),
   overload(
     'string.lowerAscii(): string',
     (text: string) => text.replace(/[A-Z]+/g, (part) => part.toLowerCase()),
@@ -137,16 +137,12 @@ export const STRINGS: readonly CelOverload[] = [
     traverseCost,
   ),
   overload('string.trim(): string', (text: string) => text.replace(TRIM, ''), traverseCost),
-  overload(
-    'string.reverse(): string',
-    (text: string) => codePoints(text).toReversed().join(''),
-    traverseCost,
-  ),
-  overload('string.replace(string, string): string', replace, traverseCost),
-  overload('string.replace(string, string, int): string', replace, traverseCost),
-  overload('string.split(string): list<string>', split, traverseCost),
-  overload('string.split(string, int): list<string>', split, traverseCost),
-  overload('list<string>.join(): string', join, resultTraverseCost),
-  overload('list<string>.join(string): string', join, resultTraverseCost),
+  overload('string.reverse(): string', (text: string) => codePoints(text).toReversed().join('')),
+  overload('string.replace(string, string): string', replace, rewriteCost),
+  overload('string.replace(string, string, int): string', replace, rewriteCost),
+  overload('string.split(string): list<string>', split, rewriteCost),
+  overload('string.split(string, int): list<string>', split, rewriteCost),
+  overload('list<string>.join(): string', join, assembleCost),
+  overload('list<string>.join(string): string', join, assembleCost),
   overload('strings.quote(string): string', quote, traverseCost),
 ];
