@@ -1,44 +1,24 @@
 // Ingest against bare git, side by side in one run: `npm run build && node test/bench/ingest.bench.mjs [FILES]`
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import yaml from 'js-yaml';
 import { GitProgramMirror } from '../../dist/src/adapters/git/git-program-mirror.js';
-import { FleetReader } from '../../dist/src/app/fleet/fleet-reader.js';
 import { openFleetSource } from '../../dist/src/app/fleet/fleet-source.js';
+import { commitFiles, filesOf } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);
+const ROUNDS = 5;
+const ROUND = new URL('./ingest-round.mjs', import.meta.url).pathname;
 const root = mkdtempSync(path.join(os.tmpdir(), 'berth-bench-'));
 const origin = path.join(root, 'origin.git');
 const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_DIR: origin };
 const git = (...args) => execFileSync('git', args, { env, encoding: 'utf8', maxBuffer: 1 << 28 }).trim();
 execFileSync('git', ['init', '-q', '--bare', '-b', 'main', origin]);
 
-const fileOf = (i) => `teams/team-${i % 200}/${KINDS[i % KINDS.length].name}-${i}.yaml`;
-const KINDS = [placement, cluster, replicaSet, configMap];
-function placement(i) {
-  return `# Placement of service ${i}\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata:\n  name: service-${i}\n  namespace: team-${i % 200}\n  labels:\n    app.kubernetes.io/name: service-${i}\n    app.kubernetes.io/part-of: shop\n  annotations:\n    example.com/owner: "team ${i % 200}: on call"\nspec:\n  clusterSets:\n    - prod\n    - edge\n  numberOfClusters: ${(i % 9) + 1}\n  predicates:\n    - requiredClusterSelector:\n        labelSelector:\n          matchLabels:\n            cloud: Amazon\n          matchExpressions:\n            - key: region\n              operator: In\n              values: [eu-west-1, eu-central-1, us-east-1]\n        claimSelector:\n          matchExpressions:\n            - key: platform.open-cluster-management.io\n              operator: In\n              values:\n                - AWS\n  prioritizerPolicy:\n    mode: Additive\n    configurations:\n      - scoreCoordinate:\n          type: BuiltIn\n          builtIn: ResourceAllocatableMemory\n        weight: 2\n  tolerations:\n    - key: maintenance\n      operator: Exists\n      tolerationSeconds: 300\n`;
-}
-function cluster(i) {
-  return `apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata:\n  name: cluster-${i}\n  labels:\n    cluster.open-cluster-management.io/clusterset: prod\n    cloud: Amazon\n    region: eu-west-1\n    tier: gold\nspec:\n  hubAcceptsClient: true\n  leaseDurationSeconds: 60\nstatus:\n  version:\n    kubernetes: v1.31.0\n  allocatable:\n    cpu: "64"\n    memory: 256Gi\n  capacity:\n    cpu: "64"\n    memory: 256Gi\n  clusterClaims:\n    - name: platform.open-cluster-management.io\n      value: AWS\n    - name: id.k8s.io\n      value: cluster-${i}-id\n  conditions:\n    - type: ManagedClusterConditionAvailable\n      status: "True"\n      reason: ManagedClusterAvailable\n      message: Managed cluster is available\n      lastTransitionTime: "2026-03-01T11:00:00Z"\n`;
-}
-function replicaSet(i) {
-  return `apiVersion: work.open-cluster-management.io/v1alpha1\nkind: ManifestWorkReplicaSet\nmetadata:\n  name: service-${i}\n  namespace: team-${i % 200}\nspec:\n  placementRefs:\n    - name: service-${i - 2}\n      rolloutStrategy:\n        type: Progressive\n        progressive:\n          maxConcurrency: 25%\n          minSuccessTime: 5m\n          progressDeadline: 10m\n  manifestWorkTemplate:\n    workload:\n      manifests:\n        - apiVersion: apps/v1\n          kind: Deployment\n          metadata:\n            name: service-${i}\n            namespace: shop\n          spec:\n            replicas: 3\n            selector:\n              matchLabels:\n                app: service-${i}\n            template:\n              metadata:\n                labels:\n                  app: service-${i}\n              spec:\n                containers:\n                  - name: main\n                    image: registry.example/shop/service-${i}:v1.2.3\n                    ports:\n                      - containerPort: 8080\n                    resources:\n                      requests:\n                        cpu: 100m\n                        memory: 128Mi\n`;
-}
-function configMap(i) {
-  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-${i}\n  namespace: team-${i % 200}\ndata:\n  LOG_LEVEL: info\n  settings.yaml: |\n    listen: 0.0.0.0:8080\n    features:\n      - search\n      - checkout\n  MOTD: 'it''s a "good" day'\n`;
-}
-function commit(files, message, parent) {
-  const parts = [`commit refs/heads/main\ncommitter A <a@b> ${1_700_000_000 + counter++} +0000\ndata ${message.length}\n${message}\n`, parent ? `from ${parent}\n` : ''];
-  for (const [name, text] of files) parts.push(`M 100644 inline ${name}\ndata ${Buffer.byteLength(text)}\n${text}\n`);
-  execFileSync('git', ['fast-import', '--quiet', '--force'], { env, input: `${parts.join('')}\n`, maxBuffer: 1 << 30 });
-  return git('rev-parse', 'refs/heads/main');
-}
-let counter = 0;
-
-const all = Array.from({ length: FILES }, (_, i) => [fileOf(i), KINDS[i % KINDS.length](i)]);
-let tip = commit(all, 'All');
+const all = filesOf(FILES);
+let tip = commitFiles(origin, all);
 git('gc', '-q');
 const json = all.map(([, text]) => JSON.stringify(yaml.load(text)));
 const bytes = all.reduce((sum, [, text]) => sum + text.length, 0);
@@ -52,32 +32,36 @@ const timed = async (action) => {
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 const quantile = (list, q) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * q))];
 
-function catFileAll(ids) {
-  return new Promise((resolve) => {
-    const child = spawn('git', ['cat-file', '--batch'], { env });
-    child.stdout.on('data', () => undefined);
-    child.on('close', resolve);
-    child.stdin.end(`${ids.join('\n')}\n`);
-  });
-}
-
 const mirrorDir = path.join(root, 'mirror.git');
 const ambient = process.env;
 const mirror = await GitProgramMirror.open({ url: origin, mirrorDir, ambient });
 await mirror.fetch({ type: 'branch', name: 'main' });
 const ids = (await mirror.listTree(tip)).map(({ id }) => id);
 
-const baseline = [];
-const ours = [];
-for (let round = 0; round < 5; round++) {
-  baseline.push((await timed(() => catFileAll(ids))) + (await timed(async () => json.forEach((text) => JSON.parse(text)))));
-  const reader = new FleetReader(mirror);
-  let fleet;
-  ours.push(await timed(async () => (fleet = await reader.read(tip))));
-  if (fleet.objects.length !== FILES || fleet.problems.length > 0) throw new Error(`${fleet.objects.length} objects, ${fleet.problems[0]?.message}`);
-}
-report('first ingest', median(ours), 'git cat-file --batch + JSON.parse', median(baseline), 2.5);
 await mirror.close();
+
+// Each round in a process of its own, as a start is: nothing is compiled or warm, for the baseline neither.
+writeFileSync(path.join(root, 'ids'), ids.join('\n'));
+writeFileSync(path.join(root, 'json'), json.join('\n'));
+const round = (mode, cache = 'none') =>
+  JSON.parse(execFileSync(process.execPath, [ROUND, mode, root, tip, String(FILES), cache], { encoding: 'utf8', env: process.env }));
+const rounds = { baseline: [], here: [], threads: [], cached: [] };
+for (let at = 0; at < ROUNDS; at++) {
+  rounds.baseline.push(round('baseline'));
+  rounds.here.push(round('here'));
+  rounds.threads.push(round('threads', `cache-${at}`));
+  rounds.cached.push(round('cached', `cache-${at}`));
+}
+const against = 'git cat-file --batch + JSON.parse';
+const of = (mode) => median(rounds[mode].map(({ wallMs }) => wallMs));
+for (const [mode, name] of [['threads', 'with threads and cache, as berth serve'], ['here', 'in one thread, nothing kept'], ['cached', 'from the cache']]) {
+  report(`first ingest ${name}`, of(mode), against, of('baseline'), 2.5);
+  console.log(`  CPU ${median(rounds[mode].map(({ cpuMs }) => cpuMs)).toFixed(0)} ms, of the baseline ${median(rounds.baseline.map(({ cpuMs }) => cpuMs)).toFixed(0)} ms`);
+}
+for (const count of process.argv.includes('--threshold') ? [500, 1_000, 2_000, 4_000, 8_000] : []) {
+  const times = (mode) => median(Array.from({ length: 5 }, () => round(mode, `first-${count}`).wallMs));
+  console.log(`${count} files: ${times('here').toFixed(0)} ms here, ${times('threads').toFixed(0)} ms with a new thread`);
+}
 
 const source = await openFleetSource({ url: origin, mirrorDir: path.join(root, 'm2.git'), ambient, ref: { type: 'branch', name: 'main' } });
 await source.fetch();
@@ -89,7 +73,7 @@ const incremental = [];
 for (let round = 0; round < 40; round++) {
   const before = tip;
   const i = (round * 7919) % FILES;
-  tip = commit([[all[i][0], all[i][1].replace(/name: (\S+)/, `name: $1\n  generation: ${round + 1}`)]], 'One', before);
+  tip = commitFiles(origin, [[all[i][0], all[i][1].replace(/name: (\S+)/, `name: $1\n  generation: ${round + 1}`)]], before);
   bare.push(await timed(async () => {
     await run(['fetch', '-q', origin, '+refs/heads/main:refs/heads/main'], bareEnv);
     await run(['diff-tree', '-r', before, tip], bareEnv);

@@ -11,7 +11,8 @@ import { parseGitUrl } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
 import { lockMirror, removeLeftovers } from './mirror-lock.ts';
 import { countPacks, directoryBytes, watchSize } from './mirror-size.ts';
-import { runGit, runGitOrThrow } from './run-git.ts';
+import { runGit } from './run-git.ts';
+import { GROUP_SCRIPT_FILE, runWire } from './run-wire.ts';
 
 export interface MirrorOptions {
   readonly url: string;
@@ -124,7 +125,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     ];
     const all = this.#options.allBranches === true ? ['+refs/heads/*:refs/heads/*'] : [];
     try {
-      await runGitOrThrow({
+      await runWire({
         args: [...FETCH, this.#url.text, ...new Set([...refspecs, ...all])],
         environment: await this.#wireEnvironment(),
         cwd: this.gitDir,
@@ -190,6 +191,7 @@ async function prepare(options: MirrorOptions): Promise<void> {
   const { mirrorDir, url, ambient } = options;
   const environment = gitEnvironment({ gitDir: mirrorDir, ambient });
   const subject = `Git mirror ${mirrorDir}`;
+  await writeFile(path.join(mirrorDir, GROUP_SCRIPT_FILE.name), GROUP_SCRIPT_FILE.text);
   const recorded = await readFile(path.join(mirrorDir, URL_FILE), 'utf8').catch(() => undefined);
   if (recorded === url) {
     await removeLeftovers(mirrorDir);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
 import type { BerthError } from '../../core/errors.ts';
 import { gitFailure } from './git-failure.ts';
+import { killGroup } from './kill-group.ts';
 
 export interface GitRun {
   readonly args: readonly string[];
@@ -98,15 +99,6 @@ export async function runGitOrThrow(run: GitRun): Promise<string> {
   const result = await runGit(run);
   if (!result.ok) throw result.error;
   return result.stdout;
-}
-
-function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group has ended in the meantime.
-  }
 }
 
 /** All of a stream up to a limit; beyond it the stream is read on, so that the writer never blocks. */

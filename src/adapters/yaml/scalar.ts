@@ -56,7 +56,8 @@ function resolveNumber(text: string): string | number {
   if (!FLOAT.test(plain)) return text;
   const value = Number(plain);
   // Go fails to parse what overflows and falls back to a string.
-  return Number.isFinite(value) ? value : text;
+  // No minus before zero: JSON, in which everything travels, has none.
+  return Number.isFinite(value) ? value + 0 : text;
 }
 
 function integerValue(plain: string): number {

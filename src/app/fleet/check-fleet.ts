@@ -29,20 +29,29 @@ export async function checkFleet(fleet: Fleet): Promise<readonly Problem[]> {
   return problems.sort(byPlace);
 }
 
-/** Reads and indexes a file again only when something in it has to be pointed at. */
+/** Reads and indexes a file again only when something in it has to be pointed at, and only the first time. */
 function fieldFinder(fleet: Fleet): (finding: SourceFinding) => Promise<SourceLocation> {
   const locators = new Map<string, ReturnType<typeof makeFieldLocator> | undefined>();
   return async ({ source, path }) => {
-    const { location, place } = source as ParsedManifest;
+    const { object, location, place } = source as ParsedManifest;
+    const known = knownPlaces.get(object)?.get(formatFieldPath(path));
+    if (known !== undefined) return { ...location, ...known };
     const key = `${location.commit ?? ''}:${location.file}`;
     if (!locators.has(key)) {
       const text = await fleet.textOf(location.file, location.commit);
       locators.set(key, text === undefined ? undefined : makeFieldLocator(text));
     }
     const locator = locators.get(key);
-    return locator === undefined ? location : { ...location, ...locator(place, path) };
+    if (locator === undefined) return location;
+    const found = locator(place, path);
+    if (!knownPlaces.has(object)) knownPlaces.set(object, new Map());
+    knownPlaces.get(object)?.set(formatFieldPath(path), found);
+    return { ...location, ...found };
   };
 }
+
+/** Of each object's fields: an object that is the same is from a file that is the same. */
+const knownPlaces = new WeakMap<object, Map<string, Pick<SourceLocation, 'line' | 'column'>>>();
 
 /** Objects of the fleet's own commit do not repeat it; a problem that is shown alone does. */
 function atCommit(location: SourceLocation, commit: string | undefined): SourceLocation {

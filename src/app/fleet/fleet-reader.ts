@@ -15,6 +15,8 @@ import { findSpecialFolders } from './special-folders.ts';
 import { lastGoodReading } from './last-good.ts';
 import { manifestSelector, selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
+import type { ParsePool } from './parse-pool.ts';
+import type { ParsedCache } from './parsed-cache.ts';
 import { hasErrors } from './read-content.ts';
 
 export interface FleetReaderOptions {
@@ -28,6 +30,10 @@ export interface FleetReaderOptions {
   readonly keepLastGood?: boolean | undefined;
   /** Where the last commit that could be read completely is remembered across restarts. */
   readonly lastComplete?: LastCompleteStore | undefined;
+  /** Where parsed files are kept across restarts. */
+  readonly cache?: ParsedCache | undefined;
+  /** Threads that parse when many files are new. */
+  readonly pool?: ParsePool | undefined;
   /** The process's environment: where to find kubectl, for kustomizations. Absent: they are refused. */
   readonly ambient?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -90,7 +96,10 @@ export class FleetReader {
       if (reading?.id === id) readings.set(path, reading);
       else unread.push({ path, id });
     }
-    await readFiles(this.#repository, unread, this.#limits, (path, reading) => readings.set(path, reading));
+    const { cache, pool } = this.#options;
+    const tools = { limits: this.#limits, cache, pool };
+    await readFiles(this.#repository, unread, tools, (path, reading) => readings.set(path, reading));
+    if (unread.length > 0) cache?.settle(new Set([...readings.values()].map(({ id }) => id)));
     if (kustomizations.size > 0)
       for (const [path, parsed] of await this.#renderKustomizations(entries))
         readings.set(path, { id: '', ...fileReading(parsed) });

@@ -6,6 +6,8 @@ import { InputError } from '../../core/errors.ts';
 import { checkGitRef } from '../../adapters/git/git-ref.ts';
 import type { GitMirror, GitRef } from '../../adapters/git/git-repository.ts';
 import type { Fleet } from './fleet.ts';
+import type { ParsePool } from './parse-pool.ts';
+import type { ParsedCache } from './parsed-cache.ts';
 import { FleetReader } from './fleet-reader.ts';
 
 export interface FleetSourceOptions extends MirrorOptions {
@@ -14,6 +16,8 @@ export interface FleetSourceOptions extends MirrorOptions {
   readonly paths?: readonly string[] | undefined;
   /** Only commits signed by these keys are taken; another one is an InputError of `fetch` and changes nothing. */
   readonly signatures?: SignaturePolicy | undefined;
+  readonly cache?: ParsedCache | undefined;
+  readonly pool?: ParsePool | undefined;
 }
 
 /** One Git source, kept open; each commit is read as the difference to the one before. */
@@ -36,6 +40,8 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
     paths: options.paths,
     keepLastGood: true,
     ambient: options.ambient,
+    cache: options.cache,
+    pool: options.pool,
     lastComplete: {
       load: () => repository.pinned('complete'),
       store: (commit) => repository.pin('complete', commit),
@@ -68,6 +74,7 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
     read: async (commit) => reader.read(commit ?? (await current())),
     async close() {
       await repository.close();
+      await options.cache?.close();
       await verifier?.close();
     },
   };

@@ -17,9 +17,14 @@ export async function lastGoodReading(
 ): Promise<{ readonly parsed: ParsedFile; readonly commit: string } | undefined> {
   for (const version of await repository.fileHistory(file.commit, file.path, MAX_VERSIONS)) {
     let parsed: ParsedFile | undefined;
-    await readFiles(repository, [{ path: file.path, id: version.id }], file.limits, (_path, reading) => {
-      parsed = reading.parsed;
-    });
+    await readFiles(
+      repository,
+      [{ path: file.path, id: version.id }],
+      { limits: file.limits },
+      (_path, reading) => {
+        parsed = reading.parsed;
+      },
+    );
     if (parsed !== undefined && !hasErrors(parsed)) return { parsed, commit: version.commit };
   }
   return undefined;

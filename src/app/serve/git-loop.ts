@@ -115,7 +115,9 @@ export class GitLoop {
       this.#outcome?.problems.some((problem) => problem.retry) === true ||
       this.#outcome?.pruneHeld !== undefined;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry && !this.#triggered)) return;
-    this.#outcome = await sync.sync(this.#fleet);
+    // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
+    const compare = due || retry || this.#syncedCommit === commit;
+    this.#outcome = await sync.sync(this.#fleet, { compare });
     this.#syncedCommit = commit;
     this.#syncedAtMs = clock.now();
     this.#tell(this.#outcome);

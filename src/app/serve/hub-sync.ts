@@ -12,6 +12,7 @@ import { inWaves } from '../../core/sync/apply-order.ts';
 import { applySetId, type MemberKind, memberKinds } from '../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../core/sync/desired-object.ts';
 import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
+import { planIncrement, type SettledSet, settledSet } from '../../core/sync/settled-set.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
@@ -67,6 +68,8 @@ export class HubSync {
   #others: SetMembers['others'] = new Map();
   /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
   readonly #stored = new Map<string, string>();
+  /** Undefined until a pass left nothing open. */
+  #settled: SettledSet | undefined;
 
   constructor(options: HubSyncOptions) {
     const { api, digest, source, namespace, concurrency } = options;
@@ -78,9 +81,32 @@ export class HubSync {
     this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
   }
 
-  async sync(input: SyncInput): Promise<SyncOutcome> {
-    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
+  /**
+   * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
+   * the last call, so that what changed in the source is enough to look at, where that can be told.
+   */
+  async sync(input: SyncInput, { compare = true } = {}): Promise<SyncOutcome> {
     const wanted = input.objects.filter(({ object }) => object.kind !== 'PlacementDecision');
+    const settled = this.#settled;
+    this.#settled = undefined;
+    const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
+    const outcome =
+      changed === undefined ? await this.#syncAll(input, wanted) : await this.#syncChanged(changed, wanted);
+    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = settledSet(wanted);
+    return outcome;
+  }
+
+  async #syncChanged(
+    changed: readonly SourceObject[],
+    wanted: readonly SourceObject[],
+  ): Promise<SyncOutcome> {
+    const tally: Tally = { applied: 0, unchanged: wanted.length - changed.length, pruned: 0, problems: [] };
+    await this.#applyAll(changed, new Map(), tally);
+    return { ...tally, pruneHeld: undefined };
+  }
+
+  async #syncAll(input: SyncInput, wanted: readonly SourceObject[]): Promise<SyncOutcome> {
+    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
     const { own: members, others } = await this.#registry.listMembers(kinds);
@@ -88,10 +114,18 @@ export class HubSync {
     await this.#namespaces.need(this.#options.namespace);
     // Before the first member: a crash in between must not leave members that no parent names.
     await this.#registry.writeParent(parent, [...members.values(), ...wanted.map(({ object }) => object)]);
-    for (const wave of inWaves(wanted.map((entry) => ({ ...entry, kind: entry.object.kind }))))
-      await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, members, tally))));
+    await this.#applyAll(wanted, members, tally);
     const pruned = await this.#prune(input, members, parent, tally);
     return { ...tally, ...pruned };
+  }
+
+  async #applyAll(
+    sources: readonly SourceObject[],
+    members: ReadonlyMap<string, KubeObject>,
+    tally: Tally,
+  ): Promise<void> {
+    for (const wave of inWaves(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
+      await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, members, tally))));
   }
 
   async #applyOne(

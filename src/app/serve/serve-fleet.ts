@@ -8,6 +8,8 @@ import type { PublishState } from '../../core/publish/publish-state.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
+import { ParsePool } from '../fleet/parse-pool.ts';
+import { ParsedCache } from '../fleet/parsed-cache.ts';
 import { openFleetSource } from '../fleet/fleet-source.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
@@ -189,12 +191,23 @@ async function openSources(
 ) {
   const { clock, random, log } = options;
   const names = new Set<string>();
+  const pool = new ParsePool();
   return Promise.all(
     options.sources.map(async (from) => {
       const name = sourceName(from, names);
       const mirrorDir = join(options.dataDir, 'git', name);
       const { url, ref, paths, auth } = from;
-      const source = await openFleetSource({ url, mirrorDir, ambient: options.env, ref, paths, auth });
+      const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log });
+      const source = await openFleetSource({
+        url,
+        mirrorDir,
+        ambient: options.env,
+        ref,
+        paths,
+        auth,
+        cache,
+        pool,
+      });
       const loop = new GitLoop({
         name,
         url,

@@ -5,8 +5,11 @@ import { checkClusterSets } from './check-cluster-sets.ts';
 import { checkPlacement } from './check-placement.ts';
 import { checkWorks } from './check-works.ts';
 import { FleetObjects } from './fleet-objects.ts';
+import { oncePerObject } from './once-per-object.ts';
 import { findingsAbout } from './source-finding.ts';
 import type { SourceFinding } from './source-finding.ts';
+
+const checkOnePlacement = oncePerObject(checkPlacement);
 
 /** Everything that is wrong with a fleet although each object has the right shape: meaning, and references. */
 export function checkSources(objects: readonly SourceObject[]): readonly SourceFinding[] {
@@ -14,7 +17,7 @@ export function checkSources(objects: readonly SourceObject[]): readonly SourceF
   return [
     ...fleet
       .ofKind<Placement>(PLACEMENT)
-      .flatMap((source) => findingsAbout(source, checkPlacement(source.object))),
+      .flatMap((source) => findingsAbout(source, checkOnePlacement(source.object))),
     ...checkClusterSets(fleet),
     ...checkWorks(fleet),
   ];

@@ -11,6 +11,7 @@ import { SUBSTITUTE_ANNOTATION, substitutionProblems } from '../work/replica-set
 import { validateWorkSpec } from '../work/validate-work.ts';
 import { closestName } from './closest-name.ts';
 import type { FleetObjects } from './fleet-objects.ts';
+import { oncePerObject } from './once-per-object.ts';
 import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
 import type { FieldFinding, SourceFinding } from './source-finding.ts';
 
@@ -19,21 +20,28 @@ export function checkWorks(fleet: FleetObjects): SourceFinding[] {
   const clusters = new Set(
     fleet.ofKind<ManagedCluster>(MANAGED_CLUSTER).map(({ object }) => object.metadata.name),
   );
-  const placements = fleet.ofKind<Placement>(PLACEMENT).map(({ object }) => object);
+  const placements = new Map<string, Set<string>>();
+  for (const { object } of fleet.ofKind<Placement>(PLACEMENT)) {
+    const namespace = object.metadata.namespace ?? '';
+    placements.set(namespace, (placements.get(namespace) ?? new Set()).add(object.metadata.name));
+  }
   return [
     ...fleet
       .ofKind<ManifestWork>(MANIFEST_WORK)
       .flatMap((source) =>
-        findingsAbout(source, [
-          ...checkSpec(source.object.spec, ['spec']),
-          ...checkNamespace(source.object, clusters),
-        ]),
+        findingsAbout(source, [...checkOneWork(source.object), ...checkNamespace(source.object, clusters)]),
       ),
     ...fleet
       .ofKind<ManifestWorkReplicaSet>(MANIFEST_WORK_REPLICA_SET)
       .flatMap((source) => findingsAbout(source, checkReplicaSet(source.object, placements))),
   ];
 }
+
+const checkOneWork = oncePerObject(({ spec }: ManifestWork) => checkSpec(spec, ['spec']));
+const checkOneReplicaSet = oncePerObject((replicaSet: ManifestWorkReplicaSet) => [
+  ...checkSpec(replicaSet.spec.manifestWorkTemplate, ['spec', 'manifestWorkTemplate']),
+  ...checkControl(replicaSet),
+]);
 
 function checkSpec(spec: ManifestWorkSpec | undefined, prefix: FieldPath): FieldFinding[] {
   return validateWorkSpec(spec).map(({ severity, code, field, message }) => ({
@@ -55,16 +63,12 @@ function checkNamespace({ metadata }: ManifestWork, clusters: ReadonlySet<string
 
 function checkReplicaSet(
   replicaSet: ManifestWorkReplicaSet,
-  placements: readonly Placement[],
+  placements: ReadonlyMap<string, ReadonlySet<string>>,
 ): FieldFinding[] {
   const { metadata, spec } = replicaSet;
-  const findings = [
-    ...checkSpec(spec.manifestWorkTemplate, ['spec', 'manifestWorkTemplate']),
-    ...checkControl(replicaSet),
-  ];
-  if (placements.length === 0) return findings;
-  const here = placements.filter((placement) => placement.metadata.namespace === metadata.namespace);
-  const names = new Set(here.map((placement) => placement.metadata.name));
+  const findings = [...checkOneReplicaSet(replicaSet)];
+  if (placements.size === 0) return findings;
+  const names = placements.get(metadata.namespace ?? '') ?? new Set();
   spec.placementRefs.forEach(({ name }, index) => {
     if (names.has(name)) return;
     const meant = closestName(name, names);

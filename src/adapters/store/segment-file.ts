@@ -1,0 +1,48 @@
+import { crc32 } from 'node:zlib';
+
+/**
+ * A file of records, each with its length and checksum, behind a line that says who wrote it:
+ * `berth-cache 1 STAMP\n` and then `KEY LENGTH CRC32\n` with LENGTH bytes and a line break, again and again.
+ * Not synced to disk when written: what a crash tears is recognised and counts as absent.
+ */
+export interface CacheRecord {
+  /** Letters and digits only. */
+  readonly key: string;
+  readonly bytes: Buffer;
+}
+
+export function encodeSegment(stamp: string, records: readonly CacheRecord[]): Buffer {
+  const parts: Buffer[] = [Buffer.from(`${headerOf(stamp)}\n`)];
+  for (const { key, bytes } of records)
+    parts.push(Buffer.from(`${key} ${bytes.length} ${crc32(bytes).toString(16)}\n`), bytes, LINE_BREAK);
+  return Buffer.concat(parts);
+}
+
+/** The whole records of a segment; undefined when another version wrote it. What is damaged is left out. */
+export function decodeSegment(stamp: string, content: Buffer): CacheRecord[] | undefined {
+  const headerEnd = content.indexOf(0x0a);
+  if (headerEnd === -1 || content.toString('latin1', 0, headerEnd) !== headerOf(stamp)) return undefined;
+  const records: CacheRecord[] = [];
+  let at = headerEnd + 1;
+  while (at < content.length) {
+    const lineEnd = content.indexOf(0x0a, at);
+    if (lineEnd === -1) break;
+    const line = /^([A-Za-z0-9]+) (\d{1,10}) ([0-9a-f]{1,8})$/.exec(content.toString('latin1', at, lineEnd));
+    // Without a length nobody knows where the next record starts.
+    if (line === null) break;
+    const [, key = '', length, checksum = ''] = line;
+    const start = lineEnd + 1;
+    const end = start + Number(length);
+    if (end >= content.length || content[end] !== 0x0a) break;
+    const bytes = content.subarray(start, end);
+    if (crc32(bytes) === Number.parseInt(checksum, 16)) records.push({ key, bytes });
+    at = end + 1;
+  }
+  return records;
+}
+
+const LINE_BREAK = Buffer.from('\n');
+
+function headerOf(stamp: string): string {
+  return `berth-cache 1 ${stamp}`;
+}

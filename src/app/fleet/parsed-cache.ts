@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import type { TreeFile } from '../../adapters/git/tree-safety.ts';
+import { RecordCache } from '../../adapters/store/record-cache.ts';
+import type { CacheRecord } from '../../adapters/store/segment-file.ts';
+import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
+import type { Logger } from '../../core/ports.ts';
+import { packageRoot } from '../cli/package-root.ts';
+import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
+
+/** New records are kept back until so many have come, so that small commits do not make small files. */
+const WRITE_FROM_RECORDS = 64;
+const ENCODED_AT_ONCE = 200;
+
+/** What blobs were parsed to, kept on disk by blob id: a restart parses only what is new since. */
+export class ParsedCache {
+  readonly #records: RecordCache;
+  #added: Added[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #live: ReadonlySet<string> = new Set();
+
+  constructor(options: {
+    readonly dir: string;
+    readonly log: Logger;
+    readonly maxBytes?: number | undefined;
+  }) {
+    this.#records = new RecordCache({ ...options, stamp: parserStamp() });
+  }
+
+  /** By path, those of the files that are held. */
+  async read(
+    files: readonly TreeFile[],
+  ): Promise<ReadonlyMap<string, { readonly id: string; readonly parsed: ParsedFile }>> {
+    const pathsOf = new Map<string, string[]>();
+    for (const { id, path } of files) {
+      const paths = pathsOf.get(id);
+      if (paths === undefined) pathsOf.set(id, [path]);
+      else paths.push(path);
+    }
+    const held = new Map<string, { readonly id: string; readonly parsed: ParsedFile }>();
+    await this.#records.read(new Set(pathsOf.keys()), ({ key: id, bytes }) => {
+      const text = bytes.toString('utf8');
+      for (const path of pathsOf.get(id) ?? []) held.set(path, { id, parsed: decodeParsedFile(path, text) });
+    });
+    return held;
+  }
+
+  add(id: string, parsed: ParsedFile): void {
+    this.#added.push({ id, parsed });
+  }
+
+  /** The same, encoded already. */
+  addRecord(id: string, bytes: Buffer): void {
+    this.#added.push({ id, bytes });
+  }
+
+  /** Writes what was added, once it is enough. `live`: the blobs of the present commit, which stay when the cache is full. */
+  settle(live: ReadonlySet<string>): void {
+    this.#live = live;
+    if (this.#added.length >= WRITE_FROM_RECORDS) this.#write();
+  }
+
+  async close(): Promise<void> {
+    this.#write();
+    await this.#writing;
+    await this.#records.flush();
+  }
+
+  #write(): void {
+    const added = this.#added;
+    this.#added = [];
+    const live = this.#live;
+    if (added.length === 0) return;
+    this.#writing = this.#writing.then(async () => {
+      this.#records.add(await encoded(added), (id) => live.has(id));
+    });
+  }
+}
+
+type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
+
+/** In slices: whoever waits for what was parsed comes first. */
+async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
+  const records: CacheRecord[] = [];
+  for (const one of added) {
+    if (records.length % ENCODED_AT_ONCE === 0) await setImmediate();
+    const bytes = 'bytes' in one ? one.bytes : Buffer.from(encodeParsedFile(one.parsed));
+    records.push({ key: one.id, bytes });
+  }
+  return records;
+}
+
+let stamp: string | undefined;
+
+/** Digest of the parser's own code and of the package's version and dependencies: another parser may read a file otherwise. */
+function parserStamp(): string {
+  if (stamp !== undefined) return stamp;
+  const hash = createHash('sha256');
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const parser = new URL('../../adapters/yaml/', import.meta.url);
+  const code = readdirSync(parser, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(`.${extension}`))
+    .sort()
+    .map((name) => new URL(name, parser));
+  const own = ['read-content', 'parsed-record'].map(
+    (name) => new URL(`${name}.${extension}`, import.meta.url),
+  );
+  const manifest = new URL('package.json', packageRoot());
+  for (const file of [...code, ...own, ...(existsSync(manifest) ? [manifest] : [])])
+    hash.update(readFileSync(file));
+  return (stamp = hash.digest('hex').slice(0, 32));
+}

@@ -1,0 +1,160 @@
+/**
+ * From a commit of one file to the decision on the hub, and restarts with nothing changed, with the built CLI: `berth hub` and `berth serve` in
+ * processes of their own, told by a webhook. `npm run build && node test/bench/ingest-serve.bench.mjs [FILES] [COMMITS]`
+ * BENCH_DIR keeps the filled hub and the repository between runs: filling takes longer than measuring.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
+import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
+import { loadKubeConfig } from '../../dist/src/adapters/kube/load-kube-config.js';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
+import { commitFiles, fileOf, filesOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
+
+const FILES = Number(process.argv[2] ?? 20_000);
+const COMMITS = Number(process.argv[3] ?? 60);
+const PORT = 20_000 + (process.pid % 10_000);
+const MAIN = new URL('../../dist/src/app/cli/main.js', import.meta.url).pathname;
+const keep = process.env.BENCH_DIR;
+const root = keep ?? mkdtempSync(join(tmpdir(), 'berth-bench-'));
+const origin = join(root, 'origin.git');
+const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' };
+const git = (gitDir, ...args) => execFileSync('git', args, { env: { ...env, GIT_DIR: gitDir }, encoding: 'utf8' }).trim();
+const quantile = (list, q) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.ceil(list.length * q) - 1)];
+const ms = (value) => `${value.toFixed(0)} ms`;
+
+mkdirSync(root, { recursive: true });
+if (!existsSync(origin)) {
+  execFileSync('git', ['init', '-q', '--bare', '-b', 'main', origin], { env });
+  commitFiles(origin, [...setFiles(), ...filesOf(FILES)]);
+  git(origin, 'gc', '-q');
+  writeFileSync(join(root, 'secret'), 'bench\n');
+}
+
+const hub = await start(['hub', '--data', join(root, 'hub'), '--listen', '127.0.0.1:0']);
+const kubeconfig = await firstLine(hub);
+const api = new HttpKubeApi({ config: loadKubeConfig({ file: kubeconfig }), clock: systemClock });
+const revision = async () => Number((await api.list(PLACEMENT, { namespace: 'none' })).resourceVersion);
+
+let startedAt = performance.now();
+let serve = await startServe();
+console.log(`start ${keep === undefined ? 'with an empty hub' : ''}: ready ${ms(serve.readyMs)}, hub follows Git ${ms(serve.syncedMs)}`);
+await atRest();
+if (process.env.BENCH_FILL) { await serve.stop(); api.close(); await hub.stop(); process.exit(0); }
+console.log(`at rest after ${ms(performance.now() - startedAt)}`);
+
+for (let round = 0; round < Number(process.env.BENCH_RESTARTS ?? 3); round++) {
+  await serve.stop();
+  const before = await revision();
+  serve = await startServe();
+  await atRest(2_000);
+  console.log(`restart with nothing changed: ready ${ms(serve.readyMs)}, Git read and hub compared ${ms(serve.syncedMs)} (limit 3000), ${(await revision()) - before} writes, ${rss(serve.child)} MB`);
+}
+
+const clone = join(root, 'bare.git');
+rmSync(clone, { recursive: true, force: true });
+execFileSync('git', ['clone', '-q', '--bare', origin, clone]);
+const placements = placementsOf(FILES);
+const decisions = watchDecisions();
+const bare = [];
+const ours = [];
+for (let round = 0; round < COMMITS; round++) {
+  const before = git(origin, 'rev-parse', 'refs/heads/main');
+  const i = placements[(round * 1_237) % placements.length];
+  const count = 10 + (Date.now() % 80);
+  const tip = commitFiles(origin, [[fileOf(i), manifestOf(i).replace(/numberOfClusters: \d+/, `numberOfClusters: ${count}`)]], before);
+  const startedAt = performance.now();
+  const seen = decisions.next(`service-${i}`);
+  await trigger();
+  ours.push((await seen) - startedAt);
+  bare.push(await timed(async () => {
+    await run(['fetch', '-q', origin, '+refs/heads/main:refs/heads/main'], clone);
+    await run(['diff-tree', '-r', before, tip], clone);
+  }));
+  await new Promise((resolve) => setTimeout(resolve, 150));
+}
+for (const [name, q] of [['median', 0.5], ['p90', 0.9], ['p99', 0.99]])
+  console.log(`commit of one file, webhook to decision on the hub, ${name} of ${COMMITS}: ${ms(quantile(ours, q))}; git fetch + git diff-tree: ${ms(quantile(bare, q))}; ratio ${(quantile(ours, q) / quantile(bare, q)).toFixed(2)} (limit 3 and 300 ms)`);
+decisions.stop();
+await serve.stop();
+api.close();
+await hub.stop();
+if (keep === undefined) rmSync(root, { recursive: true, force: true });
+process.exit(0);
+
+function start(args) {
+  const flags = process.env.BENCH_PROF && args[0] === 'serve' ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROF}`] : [];
+  const child = spawn(process.execPath, [...flags, MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return { child, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM'))) };
+}
+function firstLine({ child }) {
+  child.stderr.pipe(process.stderr);
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk) => ((text += chunk), text.includes('\n') && resolve(text.trim())));
+    child.once('exit', (code) => reject(new Error(`hub ended with ${code}`)));
+  });
+}
+async function startServe() {
+  const startedAt = performance.now();
+  const serve = start(['serve', '--repo', origin, '--ref', 'main', '--kubeconfig', kubeconfig, '--data', join(root, 'serve'), '--embedded', '--no-works',
+    '--listen', `127.0.0.1:${PORT}`, '--webhook', `generic=${join(root, 'secret')}`, '--poll', '10m', '--removal-budget', '100%']);
+  let text = '';
+  let readyMs, syncedMs;
+  await new Promise((resolve, reject) => {
+    serve.child.stderr.on('data', (chunk) => {
+      if (process.env.BENCH_DEBUG) process.stderr.write(chunk);
+      text = (text + chunk).slice(-20_000);
+      if (text.includes('published once')) readyMs ??= performance.now() - startedAt;
+      if (text.includes('hub follows the source')) syncedMs ??= performance.now() - startedAt;
+      if (readyMs !== undefined && syncedMs !== undefined) resolve();
+    });
+    serve.child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${text}`)));
+  });
+  return { ...serve, readyMs, syncedMs };
+}
+async function atRest(quietMs = 5_000) {
+  for (let last = await revision(), since = performance.now(); performance.now() - since < quietMs; ) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const now = await revision();
+    if (now !== last) [last, since] = [now, performance.now()];
+  }
+}
+function watchDecisions() {
+  const waiting = new Map();
+  const stop = new AbortController();
+  const follow = async () => {
+    const { resourceVersion } = await api.list(PLACEMENT_DECISION);
+    for await (const event of api.watch(PLACEMENT_DECISION, { resourceVersion, signal: stop.signal })) {
+      const placement = event.object?.metadata.labels?.['cluster.open-cluster-management.io/placement'];
+      waiting.get(placement)?.(performance.now());
+      waiting.delete(placement);
+    }
+  };
+  follow().catch((error) => stop.signal.aborted || console.error(error));
+  return { next: (name) => new Promise((resolve) => waiting.set(name, resolve)), stop: () => stop.abort() };
+}
+async function trigger() {
+  const body = JSON.stringify({ repository: `file://${origin}`, ref: 'refs/heads/main' });
+  const signature = createHmac('sha256', 'bench').update(body).digest('hex');
+  const answer = await fetch(`http://127.0.0.1:${PORT}/webhooks/generic`, { method: 'POST', headers: { 'x-signature-256': `sha256=${signature}` }, body });
+  if (answer.status !== 202) throw new Error(`webhook: ${answer.status} ${await answer.text()}`);
+}
+async function timed(action) {
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
+}
+function run(args, gitDir) {
+  return new Promise((resolve, reject) => {
+    const child = spawn('git', args, { env: { ...env, GIT_DIR: gitDir }, stdio: ['ignore', 'pipe', 'inherit'] });
+    child.stdout.on('data', () => undefined);
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`git ${args[0]}: ${code}`))));
+  });
+}
+function rss(child) {
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+}
