@@ -15,11 +15,36 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** JSON text with sorted keys: equal values give equal texts, whatever the order they were written in. */
+/**
+ * JSON text with sorted keys (those that count as array indexes first, as JavaScript has them): equal values give equal texts,
+ * whatever the order they were written in. Written out by hand: a replacer of JSON.stringify costs several times as much.
+ */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  );
+  return canonicalText(value) ?? 'null';
+}
+
+/** Undefined for what JSON leaves out. */
+function canonicalText(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) as string | undefined;
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item) ?? 'null').join(',')}]`;
+  if ('toJSON' in value) return canonicalText(JSON.parse(JSON.stringify(value)));
+  let text = '';
+  for (const key of sortedKeys(value)) {
+    const item = canonicalText((value as Readonly<Record<string, unknown>>)[key]);
+    if (item !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${item}`;
+  }
+  return `{${text}}`;
+}
+
+function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value);
+  let indexes = 0;
+  while (indexes < keys.length && isArrayIndex(keys[indexes] ?? '')) indexes++;
+  return indexes === 0 ? keys.sort() : [...keys.slice(0, indexes), ...keys.slice(indexes).sort()];
+}
+
+/** JavaScript keeps such keys in front, in the order of their numbers. */
+function isArrayIndex(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return first >= 0x30 && first <= 0x39 && /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) < 4_294_967_295;
 }

@@ -33,4 +33,18 @@ describe('canonicalJson', () => {
       }),
     );
   });
+
+  it('puts names in the order in which JavaScript keeps them once they are sorted', () => {
+    const names = fc.oneof(
+      fc.string(),
+      fc.nat(200).map(String),
+      fc.constantFrom('01', '4294967295', '4294967294'),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(names, fc.nat())), (entries) => {
+        const sorted = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+        expect(canonicalJson(Object.fromEntries(entries))).toBe(JSON.stringify(sorted));
+      }),
+    );
+  });
 });
