@@ -4,10 +4,18 @@ import os from 'node:os';
 import path from 'node:path';
 import { InputError } from '../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
-import { runGit } from './run-git.ts';
+import { runGit, runGitOrThrow } from './run-git.ts';
+
+/**
+ * What has to be signed, in Flux's words: the commit (`HEAD`), the annotated tag that is followed (`Tag`), or both. Who signs
+ * the tip vouches for its tree and for all that led to it; commits before it are not looked at.
+ */
+export type SignatureMode = 'HEAD' | 'Tag' | 'TagAndHEAD';
 
 /** Whose signatures count. At least one list must be given; both kinds may be mixed. */
 export interface SignaturePolicy {
+  /** Default `HEAD`. */
+  readonly mode?: SignatureMode | undefined;
   /** OpenSSH allowed_signers file: `ada@example.com ssh-ed25519 AAAA…`. */
   readonly allowedSignersFile?: string | undefined;
   /** Public GPG keys, armored or binary. */
@@ -16,7 +24,7 @@ export interface SignaturePolicy {
 
 /**
  * Checks commits against a policy through git, with a key ring that holds nothing but the allowed keys, so that a good
- * signature is an allowed one. Only the commit itself is checked, not its ancestors: who signs it vouches for the tree.
+ * signature is an allowed one.
  */
 export class SignatureVerifier {
   readonly #policy: SignaturePolicy;
@@ -33,8 +41,46 @@ export class SignatureVerifier {
     this.#ambient = ambient;
   }
 
-  /** Throws InputError `git.signature` when the commit is not signed by an allowed key. */
-  async check(gitDir: string, commit: string): Promise<void> {
+  /**
+   * Throws InputError `git.signature` when what the policy asks for is not signed by an allowed key.
+   * @param tag the tag that was followed to the commit; undefined when it was no tag
+   */
+  async check(gitDir: string, commit: string, tag?: string): Promise<void> {
+    const { mode = 'HEAD' } = this.#policy;
+    if (mode !== 'HEAD') await this.#checkTag(gitDir, tag);
+    if (mode !== 'Tag') await this.#verify(gitDir, 'verify-commit', commit, `Commit ${commit.slice(0, 12)}`);
+  }
+
+  async #checkTag(gitDir: string, tag: string | undefined): Promise<void> {
+    const mode = this.#policy.mode ?? 'HEAD';
+    if (tag === undefined)
+      throw new InputError(`asks for a signed tag (${mode}), but the source follows no tag`, {
+        code: 'git.signature-policy',
+        subject: 'Signature policy',
+        hint: 'follow a tag or a semver range, or use mode HEAD',
+      });
+    const subject = `Tag ${tag}`;
+    await this.#verify(gitDir, 'verify-tag', `refs/tags/${tag}`, subject);
+    // A genuine old tag that was put under a new name is no signature of that name.
+    const named = await runGitOrThrow({
+      args: ['for-each-ref', '--format=%(tag)', `refs/tags/${tag}`],
+      environment: gitEnvironment({ gitDir, ambient: this.#ambient }),
+      cwd: gitDir,
+      subject,
+    });
+    if (named.trim() !== tag)
+      throw new InputError(`is refused: it was signed under the name ${JSON.stringify(named.trim())}`, {
+        code: 'git.signature',
+        subject,
+      });
+  }
+
+  async #verify(
+    gitDir: string,
+    command: 'verify-commit' | 'verify-tag',
+    object: string,
+    subject: string,
+  ): Promise<void> {
     const { allowedSignersFile = '/dev/null' } = this.#policy;
     const environment = gitEnvironment({
       gitDir,
@@ -43,19 +89,18 @@ export class SignatureVerifier {
     });
     this.#keyRing ??= this.#makeKeyRing();
     const result = await runGit({
-      args: ['verify-commit', '--raw', commit],
+      args: [command, '--raw', object],
       environment: { ...environment, GNUPGHOME: await this.#keyRing },
       cwd: gitDir,
-      subject: `Commit ${commit}`,
+      subject,
     });
     if (result.ok) return;
-    const why =
-      result.stderr.trim() === ''
-        ? 'it is not signed'
-        : 'its signature is not by an allowed key, or is not good';
+    const unsigned =
+      result.stderr.trim() === '' || /cannot verify a non-tag object|no signature found/.test(result.stderr);
+    const why = unsigned ? 'it is not signed' : 'its signature is not by an allowed key, or is not good';
     throw new InputError(`is refused: ${why}`, {
       code: 'git.signature',
-      subject: `Commit ${commit.slice(0, 12)}`,
+      subject,
       hint: 'sign it with an allowed key; the last accepted commit stays in force',
       cause: new Error(result.stderr),
     });

@@ -9,13 +9,27 @@ export type GitAuth =
   /** A token over https; `username` for forges that want a certain one (GitLab: oauth2). */
   | { readonly type: 'token'; readonly file: string; readonly username?: string | undefined }
   | { readonly type: 'basic'; readonly username: string; readonly passwordFile: string }
-  | { readonly type: 'ssh'; readonly keyFile: string; readonly knownHostsFile: string }
-  /** Short-lived credentials from elsewhere: a GitHub App, a Kubernetes Secret. */
-  | { readonly type: 'provider'; readonly get: () => Promise<HttpCredentials> };
+  | SshAuth
+  /** Credentials from elsewhere, asked for before every fetch: a GitHub App, a Kubernetes Secret. */
+  | { readonly type: 'provider'; readonly get: () => Promise<ProvidedAuth> };
 
-export interface HttpCredentials {
-  readonly username: string;
-  readonly password: string;
+export interface SshAuth {
+  readonly type: 'ssh';
+  readonly keyFile: string;
+  readonly knownHostsFile: string;
+}
+
+export type ProvidedAuth =
+  | { readonly type: 'none' }
+  | { readonly type: 'password'; readonly username: string; readonly password: string }
+  | { readonly type: 'bearer'; readonly token: string }
+  | SshAuth;
+
+/** What one fetch goes with. */
+export interface Authorization {
+  /** Value of the `Authorization` header for http(s). */
+  readonly header?: string | undefined;
+  readonly ssh?: SshAuth | undefined;
 }
 
 export const NO_AUTH: GitAuth = { type: 'none' };
@@ -24,10 +38,11 @@ export const NO_AUTH: GitAuth = { type: 'none' };
 const TOKEN_USERNAME = 'x-access-token';
 
 /** Refuses combinations that cannot work or that would send a secret in the clear. InputError `git.auth-mismatch`. */
-export function checkAuthFits(url: GitUrl, auth: GitAuth): void {
+export function checkAuthFits(url: GitUrl, auth: GitAuth | ProvidedAuth): void {
   const mismatch = (problem: string): InputError =>
     new InputError(problem, { code: 'git.auth-mismatch', subject: `Git URL ${url.text}` });
-  if (auth.type === 'none') return;
+  // A provider may turn out to give an ssh key: it is checked when it has answered.
+  if (auth.type === 'none' || auth.type === 'provider') return;
   if (auth.type === 'ssh') {
     if (url.transport !== 'ssh') throw mismatch(`got an ssh key for ${url.transport}, expected an ssh URL`);
     return;
@@ -38,22 +53,30 @@ export function checkAuthFits(url: GitUrl, auth: GitAuth): void {
     throw mismatch(`got a ${auth.type} for ${url.transport}, expected an https URL`);
 }
 
-/** User name and password for http(s); undefined when there are none. */
-export async function httpCredentials(auth: GitAuth): Promise<HttpCredentials | undefined> {
+/** Reads the credentials for one fetch. InputError when they cannot be read or do not fit the URL. */
+export async function authorize(url: GitUrl, auth: GitAuth): Promise<Authorization> {
   switch (auth.type) {
     case 'none':
+      return {};
     case 'ssh':
-      return undefined;
+      return { ssh: auth };
     case 'token':
-      return { username: auth.username ?? TOKEN_USERNAME, password: await readSecret(auth.file) };
+      return { header: basic(auth.username ?? TOKEN_USERNAME, await readSecret(auth.file)) };
     case 'basic':
-      return { username: auth.username, password: await readSecret(auth.passwordFile) };
-    case 'provider':
-      return auth.get();
+      return { header: basic(auth.username, await readSecret(auth.passwordFile)) };
+    case 'provider': {
+      const provided = await auth.get();
+      // Only now is it known what they are.
+      checkAuthFits(url, provided);
+      if (provided.type === 'none') return {};
+      if (provided.type === 'ssh') return { ssh: provided };
+      if (provided.type === 'bearer') return { header: `Bearer ${provided.token}` };
+      return { header: basic(provided.username, provided.password) };
+    }
   }
 }
 
-export function basicAuthorization({ username, password }: HttpCredentials): string {
+function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
 }
 

@@ -1,4 +1,4 @@
-import type { GitAuth } from './git-auth.ts';
+import type { SshAuth } from './git-auth.ts';
 import type { GitTransport } from './git-url.ts';
 
 /** Variables of ours that git or ssh may see; everything else is withheld. */
@@ -25,7 +25,7 @@ export interface GitEnvironmentInput {
   readonly transport?: GitTransport | undefined;
   /** `Authorization` header for http(s), sent to `url` only. */
   readonly authorization?: { readonly url: string; readonly value: string } | undefined;
-  readonly ssh?: Extract<GitAuth, { type: 'ssh' }> | undefined;
+  readonly ssh?: SshAuth | undefined;
   readonly caFile?: string | undefined;
   readonly config?: Readonly<Record<string, string>> | undefined;
 }
@@ -93,7 +93,7 @@ function addConfig(environment: Record<string, string>, config: Readonly<Record<
 }
 
 /** ssh without the user's configuration; only the given key, only known hosts, never a question. */
-function sshCommand(ssh: Extract<GitAuth, { type: 'ssh' }> | undefined): string {
+function sshCommand(ssh: SshAuth | undefined): string {
   const options = [
     'BatchMode=yes',
     'StrictHostKeyChecking=yes',

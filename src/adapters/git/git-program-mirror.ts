@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, TransientError } from '../../core/errors.ts';
-import { basicAuthorization, checkAuthFits, httpCredentials, NO_AUTH } from './git-auth.ts';
+import { authorize, checkAuthFits, NO_AUTH } from './git-auth.ts';
 import type { GitAuth } from './git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
@@ -152,16 +152,13 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   async #wireEnvironment(): Promise<Record<string, string>> {
     const { auth = NO_AUTH, ambient, caFile } = this.#options;
-    const credentials = await httpCredentials(auth);
+    const { header, ssh } = await authorize(this.#url, auth);
     return gitEnvironment({
       gitDir: this.gitDir,
       ambient,
       transport: this.#url.transport,
-      authorization:
-        credentials === undefined
-          ? undefined
-          : { url: this.#url.text, value: basicAuthorization(credentials) },
-      ssh: auth.type === 'ssh' ? auth : undefined,
+      authorization: header === undefined ? undefined : { url: this.#url.text, value: header },
+      ssh,
       caFile,
     });
   }

@@ -58,7 +58,7 @@ export class GitProgramRepository implements GitRepository {
       case 'commit':
         return this.#required(ref.id, formatGitRef(ref));
       case 'semver':
-        return this.#resolveSemver(ref.range, formatGitRef(ref));
+        return this.#resolveTag(ref);
     }
   }
 
@@ -128,12 +128,19 @@ export class GitProgramRepository implements GitRepository {
     return runGit({ args, environment: this.#environment, cwd: this.gitDir, subject });
   }
 
-  async #resolveSemver(range: string, subject: string): Promise<string> {
-    const tags = (
-      await this.git(['for-each-ref', '--format=%(refname:strip=2)', 'refs/tags'], subject)
-    ).split('\n');
-    const tag = selectSemverTag(tags, range);
-    return tag === undefined ? this.#fail(subject) : this.#required(`refs/tags/${tag}`, `tag ${tag}`);
+  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  async tagOf(ref: GitRef): Promise<string | undefined> {
+    if (ref.type === 'tag') return ref.name;
+    if (ref.type !== 'semver') return undefined;
+    const list = ['for-each-ref', '--format=%(refname:strip=2)', 'refs/tags'];
+    return selectSemverTag((await this.git(list, formatGitRef(ref))).split('\n'), ref.range);
+  }
+
+  async #resolveTag(ref: GitRef): Promise<string> {
+    const tag = await this.tagOf(ref);
+    return tag === undefined
+      ? this.#fail(formatGitRef(ref))
+      : this.#required(`refs/tags/${tag}`, `tag ${tag}`);
   }
 
   async #required(revision: string, subject: string): Promise<string> {

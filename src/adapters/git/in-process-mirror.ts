@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '../../core/errors.ts';
-import { basicAuthorization, checkAuthFits, httpCredentials, NO_AUTH } from './git-auth.ts';
+import { authorize, checkAuthFits, NO_AUTH } from './git-auth.ts';
 import type { MirrorOptions } from './git-program-mirror.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { GitMirror, GitRef, PinName } from './git-repository.ts';
@@ -100,10 +100,10 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 
   async #fetch(ref: GitRef, signal: AbortSignal): Promise<void> {
     const { url, auth = NO_AUTH, caFile, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
-    const credentials = await httpCredentials(auth);
+    const { header } = await authorize(parseGitUrl(url), auth);
     const http = gitHttpClient({
       url,
-      authorization: credentials === undefined ? undefined : basicAuthorization(credentials),
+      authorization: header,
       ca: caFile === undefined ? undefined : await readFile(caFile, 'utf8'),
       signal,
       maxBytes,

@@ -32,7 +32,11 @@ const BITBUCKET_STATES = {
 const AZURE_STATES = { pending: 'pending', success: 'succeeded', failure: 'failed', error: 'error' } as const;
 
 /** Writes a status to a commit; writing the same one again replaces it. Errors as of scmRequest. */
-export async function postCommitStatus(target: CommitStatusTarget, status: CommitStatus): Promise<void> {
+export async function postCommitStatus(
+  target: CommitStatusTarget,
+  status: CommitStatus,
+  signal?: AbortSignal,
+): Promise<void> {
   const { url, body, authorization } = requestOf(target, status, await target.token());
   await scmRequest({
     url: `${target.apiUrl.replace(/\/+$/, '')}${url}`,
@@ -40,6 +44,7 @@ export async function postCommitStatus(target: CommitStatusTarget, status: Commi
     headers: { authorization, accept: 'application/json' },
     body,
     subject: `Commit status of ${target.repository}@${status.commit.slice(0, 12)}`,
+    signal,
   });
 }
 

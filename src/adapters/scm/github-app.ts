@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { createPrivateKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { InputError } from '../../core/errors.ts';
 import { scmRequest } from './scm-request.ts';
@@ -7,8 +7,8 @@ import { scmRequest } from './scm-request.ts';
 export interface GitHubAppOptions {
   readonly appId: string;
   readonly installationId: string;
-  /** PEM file of the app's private key. */
-  readonly privateKeyFile: string;
+  /** PEM of the app's private key; asked for at every renewal. */
+  readonly privateKey: () => Promise<string>;
   /** `https://api.github.com`, or `https://HOST/api/v3` of a server of one's own. */
   readonly apiUrl?: string | undefined;
   readonly nowMs: () => number;
@@ -35,8 +35,8 @@ export class GitHubApp {
   }
 
   /** For the `provider` kind of Git credentials. */
-  async credentials(): Promise<{ readonly username: string; readonly password: string }> {
-    return { username: 'x-access-token', password: await this.token() };
+  async credentials() {
+    return { type: 'password', username: 'x-access-token', password: await this.token() } as const;
   }
 
   async #request() {
@@ -56,21 +56,27 @@ export class GitHubApp {
   }
 
   async #jwt(): Promise<string> {
-    const { appId, privateKeyFile, nowMs } = this.#options;
+    const { appId, privateKey, nowMs } = this.#options;
     const seconds = Math.floor(nowMs() / 1000);
-    const pem = await readFile(privateKeyFile, 'utf8').catch((cause: unknown) => {
-      throw new InputError('cannot be read', {
-        code: 'git.credentials',
-        subject: `Private key ${privateKeyFile}`,
-        cause,
-      });
-    });
+    const key = readKey(await privateKey(), `GitHub App ${appId}`);
     // A minute back: GitHub refuses tokens from the future, and clocks differ.
     return new SignJWT({})
       .setProtectedHeader({ alg: 'RS256' })
       .setIssuer(appId)
       .setIssuedAt(seconds - 60)
       .setExpirationTime(seconds + 540)
-      .sign(createPrivateKey(pem));
+      .sign(key);
+  }
+}
+
+function readKey(pem: string, subject: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    throw new InputError('its private key cannot be read, expected PEM', {
+      code: 'git.credentials',
+      subject,
+      cause,
+    });
   }
 }

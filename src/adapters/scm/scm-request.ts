@@ -7,13 +7,14 @@ export interface ScmRequest {
   readonly body?: unknown;
   /** What a failure is about. */
   readonly subject: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const TIMEOUT_MS = 15_000;
 
 /** One request to a forge's API; JSON both ways. TransientError for network, 429 and 5xx, InputError for other refusals. */
 export async function scmRequest(request: ScmRequest): Promise<unknown> {
-  const { url, method, headers, body, subject } = request;
+  const { url, method, headers, body, subject, signal } = request;
   let response: Response;
   try {
     response = await fetch(url, {
@@ -25,7 +26,7 @@ export async function scmRequest(request: ScmRequest): Promise<unknown> {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]),
     });
   } catch (cause) {
     throw new TransientError(`the forge cannot be reached: ${errorText(cause)}`, {

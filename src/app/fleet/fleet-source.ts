@@ -14,7 +14,7 @@ export interface FleetSourceOptions extends MirrorOptions {
   /** Absent: the remote's default branch. */
   readonly ref?: GitRef | undefined;
   readonly paths?: readonly string[] | undefined;
-  /** Only commits signed by these keys are taken; another one is an InputError of `fetch` and changes nothing. */
+  /** Only what these keys signed is taken; another commit is an InputError of `fetch` and changes nothing. */
   readonly signatures?: SignaturePolicy | undefined;
   readonly cache?: ParsedCache | undefined;
   readonly pool?: ParsePool | undefined;
@@ -64,7 +64,7 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
     async fetch(signal) {
       const commit = await repository.fetch(ref, { signal });
       if (verifier !== undefined && commit !== accepted) {
-        await verifier.check(options.mirrorDir, commit);
+        await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));
         await repository.pin('verified', commit);
       }
       const moved = commit !== accepted;

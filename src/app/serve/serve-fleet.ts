@@ -3,27 +3,22 @@ import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { CommitInfo } from '../../adapters/git/git-repository.ts';
-import { ConflictError, InputError } from '../../core/errors.ts';
+import { ConflictError } from '../../core/errors.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
-import { checkFleet } from '../fleet/check-fleet.ts';
-import { ParsePool } from '../fleet/parse-pool.ts';
-import { ParsedCache } from '../fleet/parsed-cache.ts';
-import { openFleetSource } from '../fleet/fleet-source.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import { serveHttp } from './controller-http.ts';
 import { DecisionRecorder } from './decision-recorder.ts';
 import { EventStream } from './event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
-import { GitLoop } from './git-loop.ts';
 import { HubRecords } from './hub-records.ts';
 import { HubInventory } from './hub-inventory.ts';
-import { HubSync } from './hub-sync.ts';
+import { openSources } from './open-sources.ts';
 import { PublishPipeline } from './publish-pipeline.ts';
 import { PublishedBook } from './published-book.ts';
-import type { ServeFleetOptions, ServeSource } from './serve-options.ts';
+import type { ServeFleetOptions } from './serve-options.ts';
 import { UpstreamDecisions } from './upstream-decisions.ts';
 
 export interface FleetController {
@@ -81,7 +76,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
 
   inventory.start(supervisor);
   decider.start(supervisor);
-  for (const { name, loop } of loops) supervisor.start(`source ${name}`, (signal) => loop.run(signal));
+  for (const { start } of loops) start(supervisor);
   const works = options.works === false ? undefined : startWorks(options, emit);
   const ready = decider.whenSettled(supervisor.signal).then(() => {
     if (supervisor.signal.aborted) return;
@@ -97,7 +92,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);
       await Promise.all([
-        ...loops.map(({ source }) => source.close()),
+        ...loops.map(({ close }) => close()),
         state.history.flush(),
         state.hubRecords?.close(),
         state.memory.close(),
@@ -182,75 +177,4 @@ function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
   });
-}
-
-async function openSources(
-  options: ServeFleetOptions,
-  onCommit: (commit: CommitInfo | undefined) => void,
-  emit: (happening: FleetHappening) => void,
-) {
-  const { clock, random, log } = options;
-  const names = new Set<string>();
-  const pool = new ParsePool();
-  return Promise.all(
-    options.sources.map(async (from) => {
-      const name = sourceName(from, names);
-      const mirrorDir = join(options.dataDir, 'git', name);
-      const { url, ref, paths, auth } = from;
-      const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log });
-      const source = await openFleetSource({
-        url,
-        mirrorDir,
-        ambient: options.env,
-        ref,
-        paths,
-        auth,
-        cache,
-        pool,
-      });
-      const loop = new GitLoop({
-        name,
-        url,
-        source,
-        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, name),
-        clock,
-        random,
-        log,
-        emit,
-        pollIntervalMs: options.pollIntervalMs ?? 60_000,
-        resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
-        onFleet: (fleet) => onCommit(fleet.commit),
-        check: checkFleet,
-      });
-      return { name, source, loop };
-    }),
-  );
-}
-
-function hubSyncOf(options: ServeFleetOptions, from: ServeSource, name: string): HubSync {
-  const embedded = options.embedded === true;
-  return new HubSync({
-    api: options.api,
-    digest: sha256,
-    source: name,
-    namespace: options.namespace ?? 'berth-system',
-    budget: options.budget ?? DEFAULT_REMOVAL_BUDGET,
-    force: from.force === true,
-    // On an embedded hub nobody else schedules.
-    markPlacements: options.schedule !== 'upstream' && !embedded,
-    recordedStatus: embedded,
-    createNamespaces: embedded,
-    concurrency: 8,
-  });
-}
-
-function sourceName(source: ServeSource, taken: Set<string>): string {
-  const name = source.name ?? 'fleet';
-  if (!/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name) || taken.has(name))
-    throw new InputError('a source needs a name of its own: a DNS label of at most 50 characters', {
-      code: 'serve.source',
-      subject: `source ${JSON.stringify(name)}`,
-    });
-  taken.add(name);
-  return name;
 }

@@ -1,4 +1,6 @@
 import type { WebhookProvider } from '../../adapters/scm/webhook-event.ts';
+import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';
+import type { CommitStatusTarget } from '../../adapters/scm/commit-status.ts';
 import type { GitAuth } from '../../adapters/git/git-auth.ts';
 import type { GitRef } from '../../adapters/git/git-repository.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
@@ -13,6 +15,15 @@ export interface ServeSource {
   readonly ref?: GitRef | undefined;
   readonly paths?: readonly string[] | undefined;
   readonly auth?: GitAuth | undefined;
+  /** PEM file of the certificate authority to trust instead of the system's. */
+  readonly caFile?: string | undefined;
+  readonly signatures?: SignaturePolicy | undefined;
+  /** Where commits are told what they are like. */
+  readonly commitStatus?:
+    | { readonly target: CommitStatusTarget; readonly targetUrl?: string | undefined }
+    | undefined;
+  /** Called when the controller ended. */
+  readonly close?: (() => Promise<void>) | undefined;
   /** `observe`: Argo CD or Flux fills the hub; Berth reads the source for commits and problems only. Default `apply`. */
   readonly sync?: 'apply' | 'observe' | undefined;
   /** Take fields that belong to other managers. Default false. */

@@ -25,7 +25,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Undefined for what JSON leaves out. */
 function canonicalText(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) as string | undefined;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item) ?? 'null').join(',')}]`;
   if ('toJSON' in value) return canonicalText(JSON.parse(JSON.stringify(value)));
   let text = '';

@@ -1,50 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { importSPKI, jwtVerify } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import { postCommitStatus } from '../../../src/adapters/scm/commit-status.ts';
 import type { CommitStatusTarget } from '../../../src/adapters/scm/commit-status.ts';
 import { GitHubApp } from '../../../src/adapters/scm/github-app.ts';
+import { startForge } from '../../fakes/forge-server.ts';
 import { tempDir } from '../git/git-fixture.ts';
 
-interface Seen {
-  readonly method: string | undefined;
-  readonly url: string | undefined;
-  readonly authorization: string | undefined;
-  readonly body: unknown;
-}
-
-let server: http.Server | undefined;
-afterEach(
-  () => new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve()))),
-);
-
-/** A forge that records what it is asked and answers as told. */
-async function forge(
-  answer: (count: number) => { status: number; body?: unknown; headers?: Record<string, string> },
-) {
-  const seen: Seen[] = [];
-  server = http.createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      seen.push({
-        method: request.method,
-        url: request.url,
-        authorization: request.headers.authorization,
-        body: text === '' ? undefined : JSON.parse(text),
-      });
-      const { status, body, headers } = answer(seen.length);
-      response.writeHead(status, headers).end(body === undefined ? '' : JSON.stringify(body));
-    });
-  });
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-  return { apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
+let running: Awaited<ReturnType<typeof startForge>> | undefined;
+afterEach(() => running?.close());
+const forge = async (...args: Parameters<typeof startForge>) => (running = await startForge(...args));
 
 const STATUS = {
   commit: 'a'.repeat(40),
@@ -138,11 +105,15 @@ describe('a GitHub App', () => {
     const app = new GitHubApp({
       appId: '42',
       installationId: '7',
-      privateKeyFile,
+      privateKey: async () => readFileSync(privateKeyFile, 'utf8'),
       apiUrl,
       nowMs: () => nowMs,
     });
-    expect(await app.credentials()).toEqual({ username: 'x-access-token', password: 't1' });
+    expect(await app.credentials()).toEqual({
+      type: 'password',
+      username: 'x-access-token',
+      password: 't1',
+    });
     expect(await app.token()).toBe('t1');
     nowMs += 3_400_000;
     expect(await app.token()).toBe('t2');

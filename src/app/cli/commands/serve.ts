@@ -2,26 +2,20 @@ import { resolve } from 'node:path';
 import { InputError } from '../../../core/errors.ts';
 import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../../core/publish/removal-budget.ts';
-import type { GitAuth } from '../../../adapters/git/git-auth.ts';
-import type { GitRef } from '../../../adapters/git/git-repository.ts';
 import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../adapters/scm/webhook-event.ts';
 import type { ServeFleetOptions, ServeHttpOptions, ServeSource } from '../../serve/serve-options.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { packageVersion } from '../package-version.ts';
+import { type SourceFlags, sourcesOfFlags } from '../source-flags.ts';
+import type { SourceContext } from '../../settings/serve-source.ts';
 import { addHubFlags, type HubFlags } from '../hub-flags.ts';
 
-interface ServeFlags extends HubFlags {
-  readonly repo: readonly string[];
-  readonly ref?: string;
-  readonly path?: readonly string[];
-  readonly gitTokenFile?: string;
-  readonly gitSshKey?: string;
-  readonly gitKnownHosts?: string;
+interface ServeFlags extends HubFlags, SourceFlags {
+  readonly config?: string;
   readonly data: string;
   readonly sync: string;
   readonly schedule: string;
-  readonly force: boolean;
   readonly embedded: boolean;
   readonly works: boolean;
   readonly removalBudget: string;
@@ -40,6 +34,7 @@ Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
   berth serve --repo ./fleet --data .berth --listen 127.0.0.1:8080 --token-file plugin-tokens
   berth serve --repo URL --data .berth --listen :8080 --webhook github=github-secret
+  berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
 `;
 
@@ -51,10 +46,11 @@ export const serveCommand: CliCommand = {
         'run the controller: Git to hub, placement decisions, works, plugin endpoint (until stopped)',
       );
     addHubFlags(command)
-      .requiredOption(
+      .option(
         '--repo <url...>',
         'Git repositories: https://, ssh://, file:// or a local path; NAME=URL names one',
       )
+      .option('--config <file>', 'the sources, each with its own settings, instead of --repo and its flags')
       .option(
         '--ref <ref>',
         'branch, or tag:NAME, semver:RANGE, commit:ID (default: the remote’s default branch)',
@@ -97,12 +93,17 @@ export const serveCommand: CliCommand = {
 };
 
 async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
-  const sources = flags.repo.map((repo) => sourceOf(repo, flags, io.cwd));
+  if ((flags.repo === undefined) === (flags.config === undefined))
+    throw badFlag(
+      '--repo',
+      flags.repo === undefined ? 'nothing' : 'it beside --config',
+      'either --repo or --config',
+    );
+  const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
   const budget = parseRemovalBudget(flags.removalBudget);
   if (budget === undefined)
     throw badFlag('--removal-budget', flags.removalBudget, 'a number or a percentage');
   const settings = {
-    sources,
     budget,
     schedule: oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const),
     staleAfterMs: duration('--stale-after', flags.staleAfter),
@@ -122,8 +123,11 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const log = createLogger({ level, stream: io.stderr });
   const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
   const api = new HttpKubeApi({ config: loadKubeConfig({ file, context: flags.context }), clock });
+  const context = { api, dataDir: settings.dataDir, nowMs: () => clock.now() };
+  const sources = await sourcesOf(io, flags, sync, context);
   const options: ServeFleetOptions = {
     ...settings,
+    sources,
     api,
     clock,
     log,
@@ -145,38 +149,18 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   return 0;
 }
 
-function sourceOf(repo: string, flags: ServeFlags, cwd: string): ServeSource {
-  const named = /^([a-z0-9][-a-z0-9]*)=(.+)$/.exec(repo);
-  return {
-    name: named?.[1],
-    url: absoluteUrl(named?.[2] ?? repo, cwd),
-    ref: flags.ref === undefined ? undefined : parseRef(flags.ref),
-    paths: flags.path,
-    auth: authOf(flags),
-    sync: oneOf('--sync', flags.sync, ['apply', 'observe'] as const),
-    force: flags.force,
-  };
-}
-
-/** A path is meant from where the command runs; `host:path` and `scheme://` are not paths. */
-function absoluteUrl(url: string, cwd: string): string {
-  return /^(\.\.?(\/|$)|[^:/@]+(\/|$))/.test(url) && !url.includes('://') ? resolve(cwd, url) : url;
-}
-
-function parseRef(text: string): GitRef {
-  const [, type, rest = ''] = /^(tag|semver|commit|branch):(.+)$/.exec(text) ?? [];
-  if (type === 'tag' || type === 'branch') return { type, name: rest };
-  if (type === 'semver') return { type, range: rest };
-  if (type === 'commit') return { type, id: rest };
-  return { type: 'branch', name: text };
-}
-
-function authOf(flags: ServeFlags): GitAuth | undefined {
-  if (flags.gitTokenFile !== undefined) return { type: 'token', file: flags.gitTokenFile };
-  if (flags.gitSshKey === undefined) return undefined;
-  if (flags.gitKnownHosts === undefined)
-    throw badFlag('--git-known-hosts', '', 'a file of host keys next to --git-ssh-key');
-  return { type: 'ssh', keyFile: flags.gitSshKey, knownHostsFile: flags.gitKnownHosts };
+/** From the settings file, or from the flags. */
+async function sourcesOf(
+  io: CliIo,
+  flags: ServeFlags,
+  sync: ServeSource['sync'],
+  context: SourceContext,
+): Promise<readonly ServeSource[]> {
+  if (flags.config === undefined) return sourcesOfFlags(flags, sync, io.cwd);
+  const { readSettings } = await import('../../settings/read-settings.ts');
+  const { serveSource } = await import('../../settings/serve-source.ts');
+  const settings = await readSettings(resolve(io.cwd, flags.config));
+  return settings.map((source) => serveSource({ sync, force: flags.force, ...source }, context));
 }
 
 function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {

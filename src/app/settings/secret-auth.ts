@@ -1,0 +1,103 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ProvidedAuth } from '../../adapters/git/git-auth.ts';
+import { GitHubApp } from '../../adapters/scm/github-app.ts';
+import { InputError } from '../../core/errors.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeApi, ObjectKey } from '../../core/ports.ts';
+
+const SECRET: KindInfo = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
+
+export interface SecretAuthOptions {
+  readonly api: KubeApi;
+  readonly key: ObjectKey;
+  /** Folder of our own for what ssh reads from files; made when needed, readable to us alone. */
+  readonly dir: string;
+  readonly nowMs: () => number;
+}
+
+/**
+ * Credentials from a Kubernetes Secret, read anew for every fetch, so that a rotated Secret counts at once. Keys as Flux and Argo CD
+ * have them: `username` and `password`; `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
+ * `githubAppInstallationID`, `githubAppPrivateKey` and `githubAppBaseURL`.
+ */
+export class SecretAuth {
+  readonly #options: SecretAuthOptions;
+  /** Kept while the Secret says the same: its tokens are good for an hour. */
+  #app: { readonly identity: string; readonly app: GitHubApp } | undefined;
+
+  constructor(options: SecretAuthOptions) {
+    this.#options = options;
+  }
+
+  /** InputError `git.credentials` when there is no such Secret, or nothing of use in it. */
+  async get(): Promise<ProvidedAuth> {
+    const data = await this.#read();
+    const key = data.get('identity') ?? data.get('ssh-privatekey');
+    if (key !== undefined) return this.#ssh(key, data.get('known_hosts'));
+    if (data.has('githubAppID')) return this.#gitHubApp(data).credentials();
+    const token = data.get('bearerToken');
+    if (token !== undefined) return { type: 'bearer', token: token.trim() };
+    const password = data.get('password');
+    if (password !== undefined)
+      return { type: 'password', username: data.get('username') ?? 'x-access-token', password };
+    throw this.#problem(
+      'holds none of the keys that are known',
+      'expected username and password, bearerToken, identity and known_hosts, or githubAppID',
+    );
+  }
+
+  /** A token for the forge's API. */
+  async token(): Promise<string> {
+    const auth = await this.get();
+    if (auth.type === 'bearer') return auth.token;
+    if (auth.type === 'password') return auth.password;
+    throw this.#problem('holds an ssh key, which the API of a forge does not take');
+  }
+
+  async close(): Promise<void> {
+    await rm(this.#options.dir, { recursive: true, force: true });
+  }
+
+  async #read(): Promise<ReadonlyMap<string, string>> {
+    const secret = await this.#options.api.get(SECRET, this.#options.key);
+    if (secret === undefined) throw this.#problem('is not there');
+    const { data = {} } = secret as { data?: Readonly<Record<string, unknown>> | null };
+    return new Map(
+      Object.entries(data ?? {})
+        .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '')
+        .map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]),
+    );
+  }
+
+  async #ssh(key: string, knownHosts: string | undefined): Promise<ProvidedAuth> {
+    if (knownHosts === undefined)
+      throw this.#problem('holds an ssh key without known_hosts', 'without it nobody knows who the host is');
+    const { dir } = this.#options;
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const [keyFile, knownHostsFile] = [path.join(dir, 'identity'), path.join(dir, 'known_hosts')];
+    // ssh insists on the line break at the end, which many ways of making Secrets lose.
+    await writeFile(keyFile, key.endsWith('\n') ? key : `${key}\n`, { mode: 0o600 });
+    await writeFile(knownHostsFile, knownHosts, { mode: 0o600 });
+    return { type: 'ssh', keyFile, knownHostsFile };
+  }
+
+  #gitHubApp(data: ReadonlyMap<string, string>): GitHubApp {
+    const names = ['githubAppID', 'githubAppInstallationID', 'githubAppPrivateKey', 'githubAppBaseURL'];
+    const [appId = '', installationId, privateKey, apiUrl] = names.map((name) => data.get(name)?.trim());
+    if (installationId === undefined || privateKey === undefined)
+      throw this.#problem('holds githubAppID without githubAppInstallationID and githubAppPrivateKey');
+    const identity = JSON.stringify([appId, installationId, privateKey, apiUrl]);
+    if (this.#app?.identity !== identity) {
+      const { nowMs } = this.#options;
+      const app = new GitHubApp({ appId, installationId, privateKey: async () => privateKey, apiUrl, nowMs });
+      this.#app = { identity, app };
+    }
+    return this.#app.app;
+  }
+
+  #problem(problem: string, hint?: string): InputError {
+    const { namespace, name } = this.#options.key;
+    return new InputError(problem, { code: 'git.credentials', subject: `Secret ${namespace}/${name}`, hint });
+  }
+}

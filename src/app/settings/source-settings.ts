@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { WEBHOOK_PROVIDERS } from '../../adapters/scm/webhook-event.ts';
+
+const text = z.string().min(1);
+const file = text.describe('path of a file, relative to the settings file');
+
+const ref = z.union([
+  z.strictObject({ branch: text }),
+  z.strictObject({ tag: text }),
+  z.strictObject({ semver: text }),
+  z.strictObject({ commit: text }),
+]);
+
+/** A Secret on the hub, in the keys that Flux and Argo CD read too; see docs/git-sources.md. */
+const secretRef = z.strictObject({ name: text, namespace: text.default('berth-system') });
+
+const githubApp = z.strictObject({
+  appId: z.union([text, z.int().positive()]).transform(String),
+  installationId: z.union([text, z.int().positive()]).transform(String),
+  privateKeyFile: file,
+  apiUrl: z.url().optional(),
+});
+
+const credentials = z.union([
+  z.strictObject({ tokenFile: file, username: text.optional() }),
+  z.strictObject({ username: text, passwordFile: file }),
+  z.strictObject({ sshKeyFile: file, knownHostsFile: file }),
+  z.strictObject({ githubApp }),
+  z.strictObject({ secretRef }),
+]);
+
+const signatures = z
+  .strictObject({
+    mode: z.enum(['HEAD', 'Tag', 'TagAndHEAD']).default('HEAD'),
+    allowedSignersFile: file.optional(),
+    gpgKeysFile: file.optional(),
+  })
+  .refine(
+    ({ allowedSignersFile, gpgKeysFile }) => allowedSignersFile !== undefined || gpgKeysFile !== undefined,
+    {
+      error: 'names no keys, expected allowedSignersFile or gpgKeysFile',
+    },
+  );
+
+const commitStatus = z.strictObject({
+  provider: z.enum(WEBHOOK_PROVIDERS.filter((provider) => provider !== 'generic')),
+  /** Default: what the URL of the repository suggests. */
+  apiUrl: z.url().optional(),
+  repository: text.optional(),
+  /** Where the status links to. */
+  targetUrl: z.url().optional(),
+  /** Default: the credentials of the source. */
+  credentials: z
+    .union([
+      z.strictObject({ tokenFile: file }),
+      z.strictObject({ githubApp }),
+      z.strictObject({ secretRef }),
+    ])
+    .optional(),
+});
+
+const source = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/, 'expected a DNS label of at most 50 characters'),
+  url: text,
+  ref: ref.optional(),
+  paths: z.array(text).optional(),
+  credentials: credentials.optional(),
+  /** PEM of the certificate authority to trust instead of the system's. */
+  caFile: file.optional(),
+  signatures: signatures.optional(),
+  commitStatus: commitStatus.optional(),
+  sync: z.enum(['apply', 'observe']).optional(),
+  force: z.boolean().optional(),
+});
+
+/** The settings file of `berth serve`: which repositories are followed, and how. */
+export const settingsSchema = z.strictObject({ sources: z.array(source).min(1) });
+
+export type SourceSettings = z.infer<typeof source>;
+export type CredentialSettings = z.infer<typeof credentials>;
+export type CommitStatusSettings = z.infer<typeof commitStatus>;
+export type GitHubAppSettings = z.infer<typeof githubApp>;
+export type RefSettings = z.infer<typeof ref>;

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../../src/app/settings/read-settings.ts';
+import { serveSource } from '../../../src/app/settings/serve-source.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'berth-settings-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const file = path.join(dir, 'sources.yaml');
+const read = (text: string) => {
+  writeFileSync(file, text);
+  return readSettings(file);
+};
+const context = { api: new FakeKubeApi(), dataDir: dir, nowMs: () => 0 };
+
+const WHOLE = `# What the platform team follows
+sources:
+  - name: fleet
+    url: https://github.com/team/fleet.git
+    ref: {branch: main}
+    paths: [fleet, '!fleet/old']
+    credentials: {secretRef: {name: git, namespace: berth}}
+    signatures: {mode: HEAD, allowedSignersFile: signers}
+    commitStatus: {provider: github, targetUrl: 'https://berth.example/'}
+  - name: releases
+    url: git@gitlab.example:group/sub/releases.git
+    ref: {semver: ^1.2}
+    credentials: {sshKeyFile: keys/id, knownHostsFile: /etc/berth/known_hosts}
+    signatures: {mode: TagAndHEAD, gpgKeysFile: keys.asc}
+    commitStatus: {provider: gitlab, credentials: {tokenFile: token}}
+    sync: observe
+  - name: apps
+    url: https://git.example/apps
+    ref: {commit: "${'a'.repeat(40)}"}
+    credentials: {githubApp: {appId: 42, installationId: "7", privateKeyFile: app.pem}}
+    caFile: ca.pem
+    force: true
+`;
+
+describe('the settings file', () => {
+  it('says all about each source; files are meant from its folder', async () => {
+    const sources = (await read(WHOLE)).map((settings) => serveSource(settings, context));
+    expect(sources).toMatchObject([
+      {
+        name: 'fleet',
+        ref: { type: 'branch', name: 'main' },
+        paths: ['fleet', '!fleet/old'],
+        auth: { type: 'provider' },
+        signatures: { mode: 'HEAD', allowedSignersFile: path.join(dir, 'signers') },
+        commitStatus: {
+          target: { provider: 'github', apiUrl: 'https://api.github.com', repository: 'team/fleet' },
+          targetUrl: 'https://berth.example/',
+        },
+      },
+      {
+        ref: { type: 'semver', range: '^1.2' },
+        auth: { type: 'ssh', keyFile: path.join(dir, 'keys/id'), knownHostsFile: '/etc/berth/known_hosts' },
+        signatures: { mode: 'TagAndHEAD' },
+        commitStatus: {
+          target: { apiUrl: 'https://gitlab.example/api/v4', repository: 'group/sub/releases' },
+        },
+        sync: 'observe',
+      },
+      { ref: { type: 'commit' }, caFile: path.join(dir, 'ca.pem'), force: true },
+    ]);
+  });
+
+  const one = (extra: string) => `sources:\n  - name: fleet\n    url: https://git.example/fleet\n${extra}`;
+  it.each<[string, string, RegExp]>([
+    ['a field that is not known', one('    refs: {branch: main}\n'), /refs.*sources\.yaml:2:5/],
+    ['a field that is missing', 'sources:\n  - name: fleet\n', /sources\[0\]\.url: .*sources\.yaml:2:/],
+    [
+      'a value of another type',
+      one('    paths: fleet\n'),
+      /sources\[0\]\.paths: .*array.*sources\.yaml:4:12/,
+    ],
+    ['a ref of two kinds', one('    ref: {branch: a, tag: b}\n'), /sources\[0\]\.ref.*sources\.yaml:4:/],
+    [
+      'half of some credentials',
+      one('    credentials: {sshKeyFile: a}\n'),
+      /knownHostsFile.*sources\.yaml:4:/,
+    ],
+    ['a policy without keys', one('    signatures: {mode: Tag}\n'), /names no keys.*sources\.yaml:4:17/],
+    [
+      'a provider that is none',
+      one('    commitStatus: {provider: github2}\n'),
+      /provider.*sources\.yaml:4:30/,
+    ],
+    ['no source at all', 'sources: []\n', /sources: .*sources\.yaml:1:/],
+    [
+      'two of one name',
+      `${one('')}  - {name: fleet, url: /x}\n`,
+      /second source named fleet.*sources\.yaml:4:12/,
+    ],
+    ['broken YAML', 'sources: [\n', /sources\.yaml:\d+:\d+/],
+    ['nothing', '', /empty file/],
+    ['two documents', `${one('')}---\n${one('')}`, /several documents/],
+  ])('refuses %s at its line and column', async (_name, text, message) => {
+    await expect(read(text)).rejects.toMatchObject({
+      name: 'InputError',
+      code: 'settings.file',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it.each<[string, string, string]>([
+    [
+      'an ssh key for https',
+      one('    credentials: {sshKeyFile: a, knownHostsFile: b}\n'),
+      'git.auth-mismatch',
+    ],
+    ['a ref that git could misread', one('    ref: {branch: --upload-pack=x}\n'), 'git.bad-ref'],
+    ['credentials in the URL', 'sources:\n  - {name: a, url: "https://u:p@h/x"}\n', 'git.bad-url'],
+    ['a status without a token', one('    commitStatus: {provider: github}\n'), 'settings.commit-status'],
+    [
+      'a status of a repository that is a path',
+      'sources:\n  - {name: a, url: /srv/x, commitStatus: {provider: gitea, credentials: {tokenFile: t}}}\n',
+      'settings.commit-status',
+    ],
+  ])('refuses %s', async (_name, text, code) => {
+    const [settings] = await read(text);
+    if (settings === undefined) throw new Error('nothing was read');
+    expect(() => serveSource(settings, context)).toThrow(expect.objectContaining({ code }) as Error);
+  });
+
+  it('says so when there is no such file', async () => {
+    await expect(readSettings(path.join(dir, 'gone'))).rejects.toMatchObject({ code: 'settings.file' });
+  });
+});

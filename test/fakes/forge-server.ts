@@ -1,0 +1,48 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ForgeRequest {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+
+export interface ForgeAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** A forge's API on loopback: keeps what it is asked and answers as told; `undefined` leaves the request hanging. */
+export async function startForge(answer: (count: number, request: ForgeRequest) => ForgeAnswer | undefined) {
+  const seen: ForgeRequest[] = [];
+  const server = http.createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const asked = {
+        method: request.method,
+        url: request.url,
+        authorization: request.headers.authorization,
+        body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      };
+      seen.push(asked);
+      const answered = answer(seen.length, asked);
+      if (answered === undefined) return;
+      response
+        .writeHead(answered.status, answered.headers)
+        .end(answered.body === undefined ? '' : JSON.stringify(answered.body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
