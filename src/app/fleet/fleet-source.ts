@@ -2,7 +2,7 @@ import { GitProgramMirror } from '../../adapters/git/git-program-mirror.ts';
 import type { MirrorOptions } from '../../adapters/git/git-program-mirror.ts';
 import { SignatureVerifier } from '../../adapters/git/commit-signature.ts';
 import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';
-import { InputError } from '../../core/errors.ts';
+import { InputError, TransientError } from '../../core/errors.ts';
 import { checkGitRef } from '../../adapters/git/git-ref.ts';
 import type { GitMirror, GitRef } from '../../adapters/git/git-repository.ts';
 import type { Fleet } from './fleet.ts';
@@ -44,7 +44,11 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
     pool: options.pool,
     lastComplete: {
       load: () => repository.pinned('complete'),
-      store: (commit) => repository.pin('complete', commit),
+      // On a full disk an older commit stays remembered, by which objects are kept rather than lost: no reason to stop reading.
+      store: (commit) =>
+        repository.pin('complete', commit).catch((error: unknown) => {
+          if (!(error instanceof TransientError)) throw error;
+        }),
     },
   });
   let accepted: string | undefined;

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SignatureVerifier } from '../../../src/adapters/git/commit-signature.ts';
-import type { SignaturePolicy } from '../../../src/adapters/git/commit-signature.ts';
+import type { GitRef } from '../../../src/adapters/git/git-repository.ts';
+import type { SignatureMode, SignaturePolicy } from '../../../src/adapters/git/commit-signature.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 
@@ -98,6 +99,61 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     }).trim();
     await expect(verifier.check(fixture.dir, id)).rejects.toMatchObject(refused);
     await verifier.close();
+  });
+
+  function signedTag(signer: Signer, name: string, target: string): void {
+    const config = signer.config.flatMap((entry) => ['-c', entry]);
+    execFileSync('git', [...config, 'tag', '-s', '-f', '-m', name, name, target], {
+      env: {
+        ...process.env,
+        ...signer.env,
+        GIT_DIR: fixture.dir,
+        GIT_COMMITTER_NAME: 'Ada',
+        GIT_COMMITTER_EMAIL: 'ada@example.com',
+      },
+      stdio: 'ignore',
+    });
+  }
+
+  it.runIf(available)('on tags count where the policy asks for them', async () => {
+    const [ada, eve] = [makeSigner(), makeSigner()];
+    const fetchWith = async (mode: SignatureMode, ref: GitRef) => {
+      const source = await openFleetSource({
+        url: fixture.dir,
+        mirrorDir: path.join(tempDir(), 'm.git'),
+        ambient: process.env,
+        ref,
+        signatures: { ...ada.policy, mode },
+      });
+      try {
+        return (await source.fetch()).commit;
+      } finally {
+        await source.close();
+      }
+    };
+    const refused = { name: 'InputError', code: 'git.signature' };
+    const plain = fixture.commit({ 'b.yaml': '' });
+    signedTag(ada, 'v1.0.0', plain);
+    const signed = signedCommit(ada, 'signed');
+    signedTag(ada, 'v1.1.0', signed);
+    const range = (text: string): GitRef => ({ type: 'semver', range: text });
+    expect(await fetchWith('Tag', range('1.0.x'))).toBe(plain);
+    expect(await fetchWith('Tag', { type: 'tag', name: 'v1.0.0' })).toBe(plain);
+    await expect(fetchWith('TagAndHEAD', range('1.0.x'))).rejects.toMatchObject(refused);
+    await expect(fetchWith('HEAD', range('1.0.x'))).rejects.toMatchObject(refused);
+    expect(await fetchWith('TagAndHEAD', range('1.1.x'))).toBe(signed);
+    signedTag(eve, 'v1.2.0', signed);
+    await expect(fetchWith('Tag', range('1.2.x'))).rejects.toMatchObject(refused);
+    fixture.git('tag', 'v1.3.0', signed);
+    await expect(fetchWith('Tag', range('1.3.x'))).rejects.toMatchObject(refused);
+    fixture.git('tag', '-a', '-m', 'by nobody', 'v1.4.0', signed);
+    await expect(fetchWith('Tag', range('1.4.x'))).rejects.toMatchObject(refused);
+    // A genuine old tag under a new name.
+    fixture.git('update-ref', 'refs/tags/v1.9.0', fixture.git('rev-parse', 'refs/tags/v1.0.0'));
+    await expect(fetchWith('Tag', range('1.9.x'))).rejects.toMatchObject(refused);
+    await expect(fetchWith('Tag', { type: 'branch', name: 'main' })).rejects.toMatchObject({
+      code: 'git.signature-policy',
+    });
   });
 
   it.runIf(available)('keep a source at the last accepted commit, also after a restart', async () => {
