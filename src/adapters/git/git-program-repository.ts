@@ -1,8 +1,6 @@
-import { InputError } from '../../core/errors.ts';
 import { CatFile } from './cat-file.ts';
 import { parseCommitObject } from './commit-object.ts';
 import { gitEnvironment } from './git-environment.ts';
-import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type {
   BlobContent,
   CommitInfo,
@@ -13,6 +11,8 @@ import type {
   TreeChange,
   TreeEntry,
 } from './git-repository.ts';
+import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from './resolve-ref.ts';
+import type { RefReader } from './resolve-ref.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 import type { GitResult } from './run-git.ts';
 import { parseFileHistory, parseTreeDiff, parseTreeListing } from './tree-listing.ts';
@@ -34,6 +34,13 @@ export class GitProgramRepository implements GitRepository {
   protected readonly ambient: Readonly<Record<string, string | undefined>>;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #catFile: CatFile;
+  readonly #refs: RefReader = {
+    commitOf: (name) => this.commitOf(name),
+    tagNames: async () => {
+      const list = ['for-each-ref', '--format=%(refname:strip=2)', 'refs/tags'];
+      return (await this.git(list, 'tags')).split('\n');
+    },
+  };
 
   constructor(options: GitProgramOptions) {
     this.gitDir = options.gitDir;
@@ -46,28 +53,21 @@ export class GitProgramRepository implements GitRepository {
     this.#catFile = new CatFile(options.gitDir, this.#environment);
   }
 
-  async resolve(ref: GitRef): Promise<string> {
-    checkGitRef(ref);
-    switch (ref.type) {
-      case 'head':
-        return (await this.commitOf('refs/berth/head')) ?? this.#required('HEAD', 'the default branch');
-      case 'branch':
-        return this.#required(`refs/heads/${ref.name}`, formatGitRef(ref));
-      case 'tag':
-        return this.#required(`refs/tags/${ref.name}`, formatGitRef(ref));
-      case 'commit':
-        return this.#required(ref.id, formatGitRef(ref));
-      case 'semver':
-        return this.#resolveTag(ref);
-    }
+  resolve(ref: GitRef): Promise<string> {
+    return resolveGitRef(ref, this.#refs);
+  }
+
+  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  tagOf(ref: GitRef): Promise<string | undefined> {
+    return tagOfRef(ref, this.#refs);
   }
 
   async resolveRevision(revision: string): Promise<string> {
-    if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) throw notFound(revision);
+    checkRevision(revision);
     return (
       (await this.commitOf(revision)) ??
       (await this.commitOf(`refs/remotes/origin/${revision}`)) ??
-      this.#fail(revision)
+      refuseRef(revision)
     );
   }
 
@@ -76,7 +76,7 @@ export class GitProgramRepository implements GitRepository {
     await this.#catFile.read([id], MAX_COMMIT_BYTES, (blob) => {
       if (blob.state === 'read') info = parseCommitObject(id, blob.bytes.toString('utf8'));
     });
-    return info ?? this.#fail(id);
+    return info ?? refuseRef(id);
   }
 
   async listTree(commit: string): Promise<readonly TreeEntry[]> {
@@ -128,38 +128,8 @@ export class GitProgramRepository implements GitRepository {
     return runGit({ args, environment: this.#environment, cwd: this.gitDir, subject });
   }
 
-  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
-  async tagOf(ref: GitRef): Promise<string | undefined> {
-    if (ref.type === 'tag') return ref.name;
-    if (ref.type !== 'semver') return undefined;
-    const list = ['for-each-ref', '--format=%(refname:strip=2)', 'refs/tags'];
-    return selectSemverTag((await this.git(list, formatGitRef(ref))).split('\n'), ref.range);
-  }
-
-  async #resolveTag(ref: GitRef): Promise<string> {
-    const tag = await this.tagOf(ref);
-    return tag === undefined
-      ? this.#fail(formatGitRef(ref))
-      : this.#required(`refs/tags/${tag}`, `tag ${tag}`);
-  }
-
-  async #required(revision: string, subject: string): Promise<string> {
-    return (await this.commitOf(revision)) ?? this.#fail(subject);
-  }
-
   /** `name^{commit}` peels annotated tags; a name with a line break or NUL was refused before. */
   protected commitOf(revision: string): Promise<string | undefined> {
     return this.#catFile.resolve(`${revision}^{commit}`);
   }
-
-  #fail(subject: string): never {
-    throw notFound(subject);
-  }
-}
-
-function notFound(subject: string): InputError {
-  return new InputError('not found in the repository, expected an existing branch, tag or commit', {
-    code: 'git.ref-not-found',
-    subject: `Git ref ${subject}`,
-  });
 }

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import git from 'isomorphic-git';
-import { InputError, TransientError, errorText } from '../../core/errors.ts';
-import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
+import { TransientError, errorText } from '../../core/errors.ts';
 import type {
   BlobContent,
   CommitInfo,
@@ -14,6 +13,7 @@ import type {
 } from './git-repository.ts';
 import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.ts';
 import type { ReadTree } from './in-process-tree.ts';
+import { checkRevision, refuseRef, resolveGitRef } from './resolve-ref.ts';
 
 /** How far back the versions of a file are looked for. */
 const MAX_HISTORY = 10_000;
@@ -37,27 +37,15 @@ export class InProcessRepository implements GitRepository {
     return { fs, gitdir: this.gitDir, cache: this.cache };
   }
 
-  async resolve(ref: GitRef): Promise<string> {
-    checkGitRef(ref);
-    switch (ref.type) {
-      case 'head':
-        return (await this.commitOf('refs/berth/head')) ?? this.#required('HEAD', formatGitRef(ref));
-      case 'branch':
-        return this.#required(`refs/heads/${ref.name}`, formatGitRef(ref));
-      case 'tag':
-        return this.#required(`refs/tags/${ref.name}`, formatGitRef(ref));
-      case 'commit':
-        return this.#required(ref.id, formatGitRef(ref));
-      case 'semver': {
-        const tag = selectSemverTag(await git.listTags(this.store), ref.range);
-        if (tag === undefined) throw notFound(formatGitRef(ref));
-        return this.#required(`refs/tags/${tag}`, `tag ${tag}`);
-      }
-    }
+  resolve(ref: GitRef): Promise<string> {
+    return resolveGitRef(ref, {
+      commitOf: (name) => this.commitOf(name),
+      tagNames: () => git.listTags(this.store),
+    });
   }
 
   async resolveRevision(revision: string): Promise<string> {
-    if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) throw notFound(revision);
+    checkRevision(revision);
     for (const name of [
       revision,
       `refs/heads/${revision}`,
@@ -72,7 +60,7 @@ export class InProcessRepository implements GitRepository {
       const commit = oid === undefined ? undefined : await this.commitOf(oid);
       if (commit !== undefined) return commit;
     }
-    throw notFound(revision);
+    return refuseRef(revision);
   }
 
   async commit(id: string): Promise<CommitInfo> {
@@ -156,12 +144,6 @@ export class InProcessRepository implements GitRepository {
     }
   }
 
-  async #required(name: string, subject: string): Promise<string> {
-    const commit = await this.commitOf(name);
-    if (commit === undefined) throw notFound(subject);
-    return commit;
-  }
-
   async #read<T>(subject: string, action: () => Promise<T>): Promise<T> {
     try {
       return await action();
@@ -173,11 +155,4 @@ export class InProcessRepository implements GitRepository {
   #failed(subject: string, cause: unknown): TransientError {
     return new TransientError(`cannot be read: ${errorText(cause)}`, { code: 'git.failed', subject, cause });
   }
-}
-
-function notFound(subject: string): InputError {
-  return new InputError('not found in the repository, expected an existing branch, tag or commit', {
-    code: 'git.ref-not-found',
-    subject: `Git ref ${subject}`,
-  });
 }
