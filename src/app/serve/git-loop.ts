@@ -41,7 +41,7 @@ export class GitLoop {
   #outcome: SyncOutcome | undefined;
   #lastError: unknown;
   #lastSuccessAtMs: number | undefined;
-  #syncedAtMs = -Infinity;
+  #comparedAtMs = -Infinity;
   #syncedCommit: string | undefined;
   #told = '';
   #wake: AbortController | undefined;
@@ -110,7 +110,7 @@ export class GitLoop {
       });
       onFleet(this.#fleet);
     }
-    const due = clock.now() - this.#syncedAtMs >= resyncIntervalMs || clock.now() < this.#syncedAtMs;
+    const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
     const retry =
       this.#outcome?.problems.some((problem) => problem.retry) === true ||
       this.#outcome?.pruneHeld !== undefined;
@@ -119,7 +119,8 @@ export class GitLoop {
     const compare = due || retry || this.#syncedCommit === commit;
     this.#outcome = await sync.sync(this.#fleet, { compare });
     this.#syncedCommit = commit;
-    this.#syncedAtMs = clock.now();
+    // Not after every commit: with many of them the hub would never be compared.
+    if (compare) this.#comparedAtMs = clock.now();
     this.#tell(this.#outcome);
   }
 

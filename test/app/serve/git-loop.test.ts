@@ -95,10 +95,10 @@ describe('the loop of a source', () => {
       clock.jump(at % 2 === 0 ? HOUR_MS : -HOUR_MS);
       await clock.advance(POLL_MS);
     }
-    await clock.advance(1);
     // Backing off from a second to the poll's interval, and not faster for all the jumps.
     expect(source.asked).toBeLessThan(30);
-    expect(happened.filter(({ kind }) => kind === 'error')).toHaveLength(source.asked);
+    // The first time it was still there.
+    expect(happened.filter(({ kind }) => kind === 'error')).toHaveLength(source.asked - 1);
     source.failure = undefined;
     await clock.advance(2 * POLL_MS);
     expect(commitsRead()).toEqual(['a']);
