@@ -80,6 +80,9 @@ export function asStatus(value: unknown): KubeStatus | undefined {
 
 function reasonOf(httpStatus: number, status: KubeStatus | undefined): string {
   if (httpStatus === 410) return 'expired';
+  // Comes as a time-out: the server waited for a version that it does not have, and may never have.
+  if (status?.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') === true)
+    return 'resourceversiontoolarge';
   const reason = status?.reason;
   if (typeof reason === 'string' && /^[A-Za-z]+$/.test(reason)) return reason.toLowerCase();
   return REASON_BY_STATUS[httpStatus] ?? `http${httpStatus}`;

@@ -145,8 +145,10 @@ export class Reflector {
 
   #afterFailure(error: unknown): void {
     const { log, kind, onError } = this.#options;
-    // After trouble of the network or the server the stream goes on from its position; all else starts from a list.
-    if (!(error instanceof TransientError)) this.#resourceVersion = undefined;
+    // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
+    // position that the server has not reached: it was restored from a backup, and its history is another one.
+    if (!(error instanceof TransientError) || error.code === 'kube.resourceversiontoolarge')
+      this.#resourceVersion = undefined;
     if (isExpired(error)) {
       log.info('watch position expired, listing anew', { kind: kind.kind });
       return;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { errorForStatus } from '../../../src/adapters/kube/kube-errors.ts';
 import { Reflector } from '../../../src/adapters/kube/reflector.ts';
 import { TransientError } from '../../../src/core/errors.ts';
 import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
@@ -73,6 +74,40 @@ describe('Reflector', () => {
     await clock.advance(10_000);
     expect(changes).toEqual(['+b', '-a']);
     expect(reflector.relists).toBe(2);
+  });
+
+  it('lists anew when the server has never reached its position: it was restored from a backup', async () => {
+    const watch = api.watch.bind(api);
+    let restored = false;
+    api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      if (restored) {
+        restored = false;
+        throw errorForStatus(
+          504,
+          {
+            kind: 'Status',
+            reason: 'Timeout',
+            details: { retryAfterSeconds: 1, causes: [{ reason: 'ResourceVersionTooLarge' }] },
+          },
+          { method: 'GET', path: '/x' },
+        );
+      }
+      for await (const event of watch(kind, options)) {
+        yield event;
+        if (restored) return;
+      }
+    };
+    const reflector = start();
+    await clock.advance(0);
+    await api.create(MANAGED_CLUSTER, cluster('lost'));
+    await clock.advance(0);
+    expect(names(reflector)).toEqual(['lost']);
+    restored = true;
+    await api.create(MANAGED_CLUSTER, cluster('last'));
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'lost' });
+    await clock.advance(10_000);
+    expect(reflector.relists).toBe(2);
+    expect(names(reflector)).toEqual(['last']);
   });
 
   it('opens a silent stream anew from where it was, without a list', async () => {
