@@ -1,7 +1,7 @@
 // Many agents in one process against the embedded hub with as many member clusters in another process.
 //   npm run build && node test/bench/agent.bench.mjs [CLUSTERS=1000] [WORKS=10]
 // Prints: time until every work is Applied, CPU and memory of both processes, latency of status changes until they are on the hub,
-// and the writes made in a minute at rest.
+// the requests made in a minute at rest, and what a hub that is killed and started again costs.
 import { fork } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
@@ -19,10 +19,10 @@ const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace', plural: 'namesp
 const DEPLOYMENT = { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', namespaced: true };
 const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
 
-async function runHub(dataDir, clusters) {
+async function runHub(dataDir, clusters, port) {
   const { startHub } = await import('../../dist/src/hub/start-hub.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
-  const hub = await startHub({ dataDir, members });
+  const hub = await startHub({ dataDir, members, listen: { port } });
   process.on('message', async (message) => {
     if (message === 'usage') process.send({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss });
     if (message === 'stop') {
@@ -30,12 +30,13 @@ async function runHub(dataDir, clusters) {
       process.exit(0);
     }
   });
-  process.send({ kubeconfig: hub.adminKubeconfigPath, members: members.map((name) => hub.memberKubeconfigPath(name)) });
+  process.send({ port: hub.port, kubeconfig: hub.adminKubeconfigPath, members: members.map((name) => hub.memberKubeconfigPath(name)) });
 }
 
 async function main(clusters, works) {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'));
-  const child = fork(new URL(import.meta.url).pathname, ['--hub', dataDir, String(clusters)]);
+  const start = (port) => fork(new URL(import.meta.url).pathname, ['--hub', dataDir, String(clusters), String(port)]);
+  let child = start(0);
   const stop = async () => {
     child.send('stop');
     await new Promise((resolve) => child.once('exit', resolve));
@@ -43,15 +44,22 @@ async function main(clusters, works) {
   };
   try {
     const began = performance.now();
-    const { kubeconfig, members } = await answer(child);
+    const { kubeconfig, members, port } = await answer(child);
     say(`hub with ${clusters} members ready after ${seconds(began)} s`);
-    await measure({ child, clusters, works, kubeconfig, members });
+    const restartHub = async () => {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await gone;
+      child = start(port);
+      await answer(child);
+    };
+    await measure({ child, clusters, works, kubeconfig, members, restartHub });
   } finally {
     await stop();
   }
 }
 
-async function measure({ child, clusters, works, kubeconfig, members }) {
+async function measure({ child, clusters, works, kubeconfig, members, restartHub }) {
   const hub = new HttpKubeApi({ config: loadKubeConfig({ file: kubeconfig }), clock, maxRequests: 64 });
   const began = performance.now();
   await inParallel(clusters, 32, async (index) => {
@@ -92,10 +100,31 @@ async function measure({ child, clusters, works, kubeconfig, members }) {
   const restMs = Number(process.env.REST_MS ?? 60_000);
   await sleep(restMs);
   say(`at rest, ${restMs / 1000} s: ${[...counter].map(([request, count]) => `${count} × ${request}`).join(', ') || 'no requests'}`);
+  await restart({ restartHub, watcher, apis, clusters, works, counter });
   say(`memory of the agents' process: ${mib(process.memoryUsage().rss)} MiB (target 1536)`);
   await Promise.all(agents.map((agent) => agent.close()));
   watcher.close();
   for (const api of [...apis, counted]) api.close();
+}
+
+/** The hub and all members go at once and come back. How long until a change on every member is on the hub again, and at what cost? */
+async function restart({ restartHub, watcher, apis, clusters, works, counter }) {
+  counter.clear();
+  const cpu = process.cpuUsage();
+  await restartHub();
+  const backAt = performance.now();
+  const open = new Set();
+  await inParallel(clusters, 8, async (index) => {
+    open.add(index);
+    const key = { namespace: 'default', name: `d${index % works}` };
+    const seen = watcher.feedback(`${nameOf(index)}/w${index % works}`, 7777);
+    const change = () => apis[index].mergePatch(DEPLOYMENT, key, { status: { readyReplicas: 7777, replicas: 7777 } }, { subresource: 'status' });
+    for (let tries = 0; tries < 50; tries++) if (await change().then(() => true, () => sleep(200))) break;
+    void seen.then(() => open.delete(index));
+  });
+  await watcher.until(() => open.size === 0, 120_000);
+  say(`hub killed and started again: every cluster current ${seconds(backAt)} s after it served, ${ms(process.cpuUsage(cpu))} s CPU`);
+  for (const [request, count] of [...counter].sort(([a], [b]) => (a < b ? -1 : 1))) say(`    ${count} × ${request}`);
 }
 
 /** A status changes on a member; how long until the hub knows? 50 changes a second, spread over the fleet. */
@@ -160,15 +189,24 @@ function watchHub(hub) {
     void follow(resourceVersion);
   });
   async function follow(resourceVersion) {
-    for await (const event of hub.watch(MANIFEST_WORK, { resourceVersion, signal: stop.signal })) {
-      if (event.type === 'bookmark') continue;
-      const { metadata, status } = event.object;
-      const key = `${metadata.namespace}/${metadata.name}`;
-      if (status?.conditions?.some(({ type, status: is }) => type === 'Applied' && is === 'True')) applied.add(key);
-      const ready = status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.find(({ name }) => name === 'ReadyReplicas');
-      const wait = waiting.get(`${key} ${ready?.fieldValue.integer}`);
-      wait?.();
+    let at = resourceVersion;
+    while (!stop.signal.aborted) {
+      try {
+        for await (const event of hub.watch(MANIFEST_WORK, { resourceVersion: at, signal: stop.signal })) at = take(event);
+      } catch {
+        await sleep(100);
+      }
     }
+  }
+  function take(event) {
+    if (event.type === 'bookmark') return event.resourceVersion;
+    const { metadata, status } = event.object;
+    const key = `${metadata.namespace}/${metadata.name}`;
+    if (status?.conditions?.some(({ type, status: is }) => type === 'Applied' && is === 'True')) applied.add(key);
+    const ready = status?.resourceStatus?.manifests?.[0]?.statusFeedback?.values?.find(({ name }) => name === 'ReadyReplicas');
+    const wait = waiting.get(`${key} ${ready?.fieldValue.integer}`);
+    wait?.();
+    return metadata.resourceVersion;
   }
   return {
     ready,
@@ -246,5 +284,5 @@ const ms = ({ user, system }) => ((user + system) / 1e6).toFixed(1);
 const mib = (bytes) => Math.round(bytes / 2 ** 20);
 const say = (text) => console.log(text);
 
-if (process.argv[2] === '--hub') await runHub(process.argv[3], Number(process.argv[4]));
+if (process.argv[2] === '--hub') await runHub(process.argv[3], Number(process.argv[4]), Number(process.argv[5]));
 else await main(Number(process.argv[2] ?? 1000), Number(process.argv[3] ?? 10));
