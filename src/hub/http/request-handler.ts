@@ -184,7 +184,7 @@ export class RequestHandler {
     const { cluster, path, pathPrefix, info } = located;
     if (info.method !== 'GET' && info.method !== 'HEAD') throw noSuchResource();
     if (path === '/metrics') {
-      const { text, contentType } = this.#options.metrics.render();
+      const { text, contentType } = await this.#options.metrics.render();
       return { kind: 'body', code: 200, contentType, body: text };
     }
     const found = cluster.discovery.serve({
