@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
+import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import type { CompactRecord } from '../../core/publish/compact-record.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
 import type { CliIo } from './cli-io.ts';
@@ -40,10 +41,10 @@ async function readHubRecords(
   flags: HistoryFlags,
   namespace: string | undefined,
 ): Promise<readonly CompactRecord[]> {
-  const { CONFIG_MAPS, dataOf, RECORDS_LABEL } = await import('../serve/hub-records.ts');
+  const { dataOf, RECORDS_LABEL } = await import('../serve/hub-records.ts');
   const { recordsOf } = await import('../../core/publish/compact-record.ts');
   const { items } = await withHub(io, flags, (hub) =>
-    hub.list(CONFIG_MAPS, { namespace, labelSelector: RECORDS_LABEL }),
+    hub.list(CONFIG_MAP, { namespace, labelSelector: RECORDS_LABEL }),
   );
   return items
     .flatMap((item) => recordsOf(dataOf(item)))

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../adapters/kube/load-kube-config.ts';
 import { ConflictError } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RunningHub } from '../../hub/hub-options.ts';
 import { startHub } from '../../hub/start-hub.ts';
@@ -29,14 +29,6 @@ export interface DemoClustersOptions {
   readonly log: Logger;
   readonly onAgentEvent: (event: AgentEvent) => void;
 }
-
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 /** Starts everything below `dir`; what is there already is continued. */
 export async function startDemoClusters(options: DemoClustersOptions): Promise<DemoClusters> {

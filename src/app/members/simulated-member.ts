@@ -1,5 +1,5 @@
 import { ConflictError, errorText, InputError } from '../../core/errors.ts';
-import { type KindInfo, MANAGED_CLUSTER } from '../../core/model/kinds.ts';
+import { type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
@@ -15,14 +15,6 @@ export interface SimulatedMemberOptions {
   readonly clock: Clock;
   readonly log: Logger;
 }
-
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 /** What OCM's hub puts on a cluster whose agent went silent. */
 const UNREACHABLE_TAINT = 'cluster.open-cluster-management.io/unreachable';

@@ -1,5 +1,5 @@
 import type pLimit from 'p-limit';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { refOf } from '../../core/model/object-ref.ts';
 import type { KubeApi } from '../../core/ports.ts';
@@ -12,14 +12,6 @@ import {
 } from '../../core/sync/apply-set.ts';
 import { containsAll } from '../../core/sync/desired-object.ts';
 import { identityOf } from '../../core/sync/plan-prune.ts';
-
-const CONFIG_MAP: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 /** What stands on the hub of the kinds that a source has, by identity. */
 export interface SetMembers {

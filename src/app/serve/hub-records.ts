@@ -1,5 +1,5 @@
 import { ConflictError, InputError } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { type CompactRecord, compactRecord, planRecordData } from '../../core/publish/compact-record.ts';
@@ -10,14 +10,6 @@ import type { Digest } from '../../core/publish/plan-token.ts';
 export const RECORDS_NAME = 'berth-records';
 /** On it, so that all of them are found by one list. */
 export const RECORDS_LABEL = 'berth.dev/records';
-export const CONFIG_MAPS: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
-
 /** Publications that come together are written together. */
 const GATHER_MS = 1_000;
 const RETRY_MS = 15_000;
@@ -91,7 +83,7 @@ export class HubRecords {
   async #write(namespace: string, records: readonly CompactRecord[]): Promise<void> {
     const { api } = this.#options;
     const key = { namespace, name: RECORDS_NAME };
-    const before = await api.get(CONFIG_MAPS, key);
+    const before = await api.get(CONFIG_MAP, key);
     const data = planRecordData(dataOf(before), records);
     if (Object.keys(data).length === 0) return;
     const options = { fieldManager: 'berth' };
@@ -99,7 +91,7 @@ export class HubRecords {
       const metadata = { ...key, labels: { [RECORDS_LABEL]: 'true' } };
       const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
       try {
-        await api.create(CONFIG_MAPS, made, options);
+        await api.create(CONFIG_MAP, made, options);
         return;
       } catch (error) {
         // The leader before us, or a write whose answer was lost: add to what is there.
@@ -108,7 +100,7 @@ export class HubRecords {
       }
     }
     // Keys are never written twice with different texts, so no version is needed to add to them.
-    await api.mergePatch(CONFIG_MAPS, key, { data }, options);
+    await api.mergePatch(CONFIG_MAP, key, { data }, options);
   }
 }
 

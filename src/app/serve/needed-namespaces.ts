@@ -1,14 +1,6 @@
 import { ConflictError } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
-
-const NAMESPACE: KindInfo = {
-  group: '',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-};
 
 /** Makes namespaces that are missing, and remembers those that are there. */
 export class NeededNamespaces {

@@ -27,6 +27,9 @@ export const MANIFEST_WORK_REPLICA_SET = kind(WORK, 'v1alpha1', 'ManifestWorkRep
 export const MANAGED_CLUSTER_ADDON = kind(ADDON, 'v1alpha1', 'ManagedClusterAddOn', 'Namespaced');
 export const CLUSTER_MANAGEMENT_ADDON = kind(ADDON, 'v1alpha1', 'ClusterManagementAddOn', 'Cluster');
 
+export const NAMESPACE = kind('', 'v1', 'Namespace', 'Cluster');
+export const CONFIG_MAP = kind('', 'v1', 'ConfigMap', 'Namespaced');
+
 /** The OCM kinds that Berth itself reads or writes. */
 export const OCM_KINDS: readonly KindInfo[] = [
   MANAGED_CLUSTER,

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { CONFIG_MAPS, HubRecords } from '../../../src/app/serve/hub-records.ts';
+import { HubRecords } from '../../../src/app/serve/hub-records.ts';
+import { CONFIG_MAP, NAMESPACE } from '../../../src/core/model/kinds.ts';
 import type { CompactRecord } from '../../../src/core/publish/compact-record.ts';
 import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -76,10 +77,7 @@ describe('records on a hub that is not embedded', () => {
   it('survive lost answers, a writer beside them and a namespace that is gone', async () => {
     const { api } = fleet.hub;
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
-    await api.create(
-      { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
-      namespace,
-    );
+    await api.create(NAMESPACE, namespace);
     const rates = { fail: 0, lostAnswer: 1, late: 0, watch: 0 };
     const lossy = new UnreliableKubeApi(api, systemClock, Math.random, rates);
     const recordsOver = (hub: typeof api | UnreliableKubeApi) =>
@@ -108,7 +106,7 @@ describe('records on a hub that is not embedded', () => {
     rates.lostAnswer = 0;
     await unlucky.close();
     expect((await listed()).map(({ hash }) => hash)).toEqual(['1111', '3333']);
-    const map = await api.get(CONFIG_MAPS, { namespace: 'team-a', name: 'berth-records' });
+    const map = await api.get(CONFIG_MAP, { namespace: 'team-a', name: 'berth-records' });
     expect(Object.keys(map?.['data'] ?? {})).toHaveLength(2);
   });
 });

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANAGED_CLUSTER, PLACEMENT } from '../../../src/core/model/kinds.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER, NAMESPACE, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
 import { baseFiles, binding, cluster, clusterSet, namespace, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
-
-const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
-const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 
 describe('Git and others on one hub', () => {
   let fleet: ServedFleet;

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { InputError } from '../../../core/errors.ts';
-import { PLACEMENT } from '../../../core/model/kinds.ts';
+import { CONFIG_MAP, PLACEMENT } from '../../../core/model/kinds.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import {
   HELD_CONDITION,
@@ -61,9 +61,8 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
   const options = { fieldManager: 'berth-release' };
   return withHub<ExitCode>(io, flags, async (hub) => {
     if (flags.source !== undefined) {
-      const kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
       const key = { namespace: flags.namespace, name: `berth-${flags.source}` };
-      await hub.mergePatch(kind, key, { metadata: { annotations } }, options);
+      await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, options);
       io.stdout.write(`released deletions of source ${flags.source} (token ${flags.token})\n`);
       return 0;
     }
