@@ -1,16 +1,17 @@
 import { digestWorld, sha256, type WorldDigest } from '../../adapters/store/world-digest.ts';
 import type { CommitInfo } from '../../adapters/git/git-repository.ts';
+import type { Placement } from '../../core/model/placement.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import type { Clock } from '../../core/ports.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/decision-record.ts';
-import { RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { PublishedDecision } from './placement-publisher.ts';
 
 export interface RecorderOptions {
   readonly clock: Clock;
   readonly engineVersion: string;
-  readonly commit: () => CommitInfo | undefined;
+  /** The commit that the hub was last synced to, of the source that the placement comes from. */
+  readonly commitBehind: (placement: Placement) => CommitInfo | undefined;
   readonly inventoryRevision: () => number;
   readonly append: (record: DecisionRecord, world: WorldDigest) => void;
 }
@@ -39,8 +40,8 @@ export class DecisionRecorder {
     if (world === undefined) return '';
     let inputs = this.#digestOf.get(world);
     if (inputs === undefined) this.#digestOf.set(world, (inputs = digestWorld(world)));
-    const { clock, engineVersion, commit, inventoryRevision, append } = this.#options;
-    const now = commit();
+    const { clock, engineVersion, commitBehind, inventoryRevision, append } = this.#options;
+    const now = commitBehind(entry.result.placement);
     const record = sealRecord(sha256, {
       placement: entry.placement,
       publishedAt: new Date(clock.now()).toISOString(),
@@ -73,8 +74,10 @@ function isAsDecided({ groups, result }: PublishedDecision): boolean {
 }
 
 /** A release by hand names who; one that came with a commit was made by its author. */
-function releaseOf(entry: PublishedDecision, commit: CommitInfo | undefined): DecisionRecord['released'] {
-  if (entry.releasedToken === undefined) return null;
-  const byHand = entry.result.placement.metadata.annotations?.[RELEASED_BY_ANNOTATION];
-  return { token: entry.releasedToken, by: byHand ?? commit?.author.name ?? 'unknown' };
+function releaseOf(
+  { released }: PublishedDecision,
+  commit: CommitInfo | undefined,
+): DecisionRecord['released'] {
+  if (released === undefined) return null;
+  return { token: released.token, by: released.by ?? commit?.author.name ?? 'unknown' };
 }

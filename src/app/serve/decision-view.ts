@@ -31,6 +31,11 @@ export class DecisionView {
     return this.#written.isOwn(key, seen);
   }
 
+  /** See WrittenObjects.made. */
+  made(key: string, outcome: string): boolean {
+    return this.#written.made(key, outcome);
+  }
+
   exists(key: string): boolean {
     return this.#written.get(key) !== undefined;
   }

@@ -15,7 +15,7 @@ import type { ToldStatus } from './commit-reporter.ts';
 import type { FleetHappening } from './fleet-events.ts';
 import { GitLoop } from './git-loop.ts';
 import { HubSync } from './hub-sync.ts';
-import type { ServeFleetOptions, ServeSource } from './serve-options.ts';
+import { type ServeFleetOptions, type ServeSource, sourceNameOf } from './serve-options.ts';
 
 export interface OpenSource {
   readonly loop: GitLoop;
@@ -26,7 +26,7 @@ export interface OpenSource {
 /** Opens all sources without touching the network. InputError for one that cannot work. */
 export async function openSources(
   options: ServeFleetOptions,
-  onCommit: (commit: CommitInfo | undefined) => void,
+  onCommit: (source: string, commit: CommitInfo | undefined) => void,
   emit: (happening: FleetHappening) => void,
 ): Promise<readonly OpenSource[]> {
   const names = new Set<string>();
@@ -53,7 +53,7 @@ export async function openSources(
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
         onFleet: (fleet) => {
-          onCommit(fleet.commit);
+          onCommit(name, fleet.commit);
           reporter?.reporter.report(fleet);
         },
         check: checkFleet,
@@ -102,7 +102,7 @@ function hubSyncOf(options: ServeFleetOptions, from: ServeSource, name: string):
     digest: sha256,
     source: name,
     namespace: options.namespace ?? 'berth-system',
-    budget: options.budget ?? DEFAULT_REMOVAL_BUDGET,
+    budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
     force: from.force === true,
     // On an embedded hub nobody else schedules.
     markPlacements: options.schedule !== 'upstream' && !embedded,
@@ -113,7 +113,7 @@ function hubSyncOf(options: ServeFleetOptions, from: ServeSource, name: string):
 }
 
 function sourceName(source: ServeSource, taken: Set<string>): string {
-  const name = source.name ?? 'fleet';
+  const name = sourceNameOf(source);
   if (!/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name) || taken.has(name))
     throw new InputError('a source needs a name of its own: a DNS label of at most 50 characters', {
       code: 'serve.source',

@@ -10,7 +10,11 @@ import { heldCondition, type Hold } from '../../core/publish/judge-result.ts';
 import { planPlacementStatus } from '../../core/publish/placement-status.ts';
 import { type PagePlan, planPages, type SettledPage } from '../../core/publish/plan-pages.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
-import { HELD_CONDITION, RELEASE_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import {
+  HELD_CONDITION,
+  RELEASED_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../core/publish/publish-annotations.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { recentRemovals } from '../../core/publish/removal-window.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
@@ -28,7 +32,7 @@ export interface PublisherDependencies {
   readonly view: DecisionView;
   readonly writer: PageWriter;
   readonly memory: PublishMemory;
-  readonly budget: RemovalBudget;
+  readonly budgetOf: (placement: Placement) => RemovalBudget;
   /** Newest result of a placement; undefined while it has not been scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
   readonly inventoryProblem: () => string | undefined;
@@ -46,8 +50,8 @@ export interface PublishedDecision {
   readonly groups: readonly DesiredGroup[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The release annotation that let this very change through. */
-  readonly releasedToken: string | undefined;
+  /** The release that let this very change through; `by`: who gave it by hand. */
+  readonly released: { readonly token: string; readonly by: string | undefined } | undefined;
 }
 
 /** One pass over one placement: judge the newest result, write pages in safe order, then one status patch. */
@@ -78,7 +82,7 @@ export class PlacementPublisher {
   }
 
   async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
-    const { writer, view, memory, clock, digest, budget, isReady, inventoryProblem } = this.#deps;
+    const { writer, view, memory, clock, digest, budgetOf, isReady, inventoryProblem } = this.#deps;
     const { namespace = '', name, uid } = placement.metadata;
     const objects = await writer.pagesOf(key, namespace, name);
     const pages = objects.map((object) => decisionPageOf(object, uid));
@@ -88,7 +92,7 @@ export class PlacementPublisher {
       result,
       pages,
       state: memory.get(key),
-      budget,
+      budget: budgetOf(placement),
       inventoryProblem: inventoryProblem(),
       isReady: (cluster) => isReady(key, cluster),
       nowMs: clock.now(),
@@ -125,12 +129,19 @@ export class PlacementPublisher {
     const nowMs = clock.now();
     const changed = plan.actions.length > 0;
     if (!changed && state?.specHash === hash && state.move?.token === wanted.move?.token) return;
-    const { added, removed, released } = wanted;
-    const earlier = state?.specHash === hash && !released ? recentRemovals(state.removals, nowMs) : [];
-    const counts = changed && removed.length > 0 && !released;
-    const releasedToken = released ? done.placement.metadata.annotations?.[RELEASE_ANNOTATION] : undefined;
+    const { added, removed, releasedToken } = wanted;
+    const earlier =
+      state?.specHash === hash && releasedToken === undefined ? recentRemovals(state.removals, nowMs) : [];
+    const counts = changed && removed.length > 0 && releasedToken === undefined;
     const groups = plan.pages.map((page) => ({ ...page.group, decisions: page.decisions }));
-    const entry = { placement: key, result, groups, added, removed, releasedToken };
+    const entry = {
+      placement: key,
+      result,
+      groups,
+      added,
+      removed,
+      released: releaseOf(wanted, done.placement),
+    };
     const recordHash = changed ? record(entry) : state?.record;
     memory.set(key, {
       specHash: hash,
@@ -193,6 +204,16 @@ export class PlacementPublisher {
     this.#scoresWrittenAtMs.delete(key);
     this.#deps.onSettled(key, []);
   }
+}
+
+function releaseOf(
+  { releasedToken: token }: Publication,
+  placement: Placement,
+): PublishedDecision['released'] {
+  if (token === undefined) return undefined;
+  const annotations = placement.metadata.annotations ?? {};
+  const byHand = annotations[RELEASED_ANNOTATION] === token;
+  return { token, by: byHand ? annotations[RELEASED_BY_ANNOTATION] : undefined };
 }
 
 function settledPages(pages: readonly DecisionPage[]): readonly SettledPage[] {

@@ -3,6 +3,7 @@ import { ConflictError } from '../../core/errors.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { Placement } from '../../core/model/placement.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import { decisionPageOf } from '../../core/publish/decision-page.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
@@ -25,7 +26,7 @@ import type { PublishedBook } from './published-book.ts';
 import type { FreshDecision } from './scheduling-loop.ts';
 import { SchedulingLoop } from './scheduling-loop.ts';
 import { isWorkReady } from './work-readiness.ts';
-import { WrittenObjects } from './written-objects.ts';
+import { outcomeOf, WrittenObjects } from './written-objects.ts';
 
 export interface PipelineOptions {
   readonly api: KubeApi;
@@ -36,7 +37,7 @@ export interface PipelineOptions {
   readonly memory: PublishMemory;
   readonly recorder: DecisionRecorder;
   readonly book: PublishedBook;
-  readonly budget: RemovalBudget;
+  readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly decide: (world: World) => readonly ScheduleResult[];
   readonly emit: (happening: FleetHappening) => void;
   readonly onPass: (tookMs: number) => void;
@@ -47,6 +48,13 @@ const CONCURRENCY = 16;
 /** Three writes by others within this time are no accident. */
 const RIVAL_WINDOW_MS = 600_000;
 
+/** A change of a page that nobody here is known to have made. */
+interface PageChange {
+  readonly atMs: number;
+  readonly key: string;
+  readonly outcome: string;
+}
+
 /** Inventory changes in, decisions on the hub out: scheduling and publishing with `schedule: berth`. */
 export class PublishPipeline {
   readonly scheduling: SchedulingLoop;
@@ -55,7 +63,7 @@ export class PublishPipeline {
   readonly #placements: WrittenObjects;
   readonly #view: DecisionView;
   readonly #publisher: PlacementPublisher;
-  readonly #foreignWrites = new Map<string, readonly number[]>();
+  readonly #foreignWrites = new Map<string, readonly PageChange[]>();
 
   constructor(options: PipelineOptions) {
     const { api, clock, inventory, recorder, book, emit } = options;
@@ -121,7 +129,9 @@ export class PublishPipeline {
   /** Somebody else writes the pages that Berth writes. */
   warnings(): readonly string[] {
     const since = this.#options.clock.now() - RIVAL_WINDOW_MS;
-    const rivals = [...this.#foreignWrites].filter(([, atMs]) => atMs.filter((at) => at > since).length >= 3);
+    const foreign = ({ atMs, key, outcome }: PageChange): boolean =>
+      atMs > since && !this.#view.made(key, outcome);
+    const rivals = [...this.#foreignWrites].filter(([, changes]) => changes.filter(foreign).length >= 3);
     if (rivals.length === 0) return [];
     const names = rivals.map(([placement]) => placement).sort();
     return [
@@ -152,7 +162,7 @@ export class PublishPipeline {
       const changed = after ?? before;
       const placement = changed === undefined ? undefined : placementOf(changed);
       if (placement !== undefined && before !== undefined && !this.#view.isOwn(key, after))
-        this.#noteForeign(placement);
+        this.#noteForeign(placement, key, outcomeOf(before, after));
       // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
       scheduling.request('decisions', this.#view.isOwn(key, after) ? undefined : placement);
     });
@@ -162,9 +172,10 @@ export class PublishPipeline {
     });
   }
 
-  #noteForeign(placement: string): void {
-    const times = this.#foreignWrites.get(placement) ?? [];
-    this.#foreignWrites.set(placement, [...times.slice(-9), this.#options.clock.now()]);
+  /** As it seems now: a write of ours may be told by the watch before it is answered. */
+  #noteForeign(placement: string, key: string, outcome: string): void {
+    const change = { atMs: this.#options.clock.now(), key, outcome };
+    this.#foreignWrites.set(placement, [...(this.#foreignWrites.get(placement) ?? []).slice(-9), change]);
   }
 
   /** A make-before-break move waits for works: look at the placements that are in one. */

@@ -2,10 +2,8 @@ import { join } from 'node:path';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
-import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
-import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
@@ -19,6 +17,7 @@ import { openSources } from './open-sources.ts';
 import { PublishPipeline } from './publish-pipeline.ts';
 import { PublishedBook } from './published-book.ts';
 import type { ServeFleetOptions } from './serve-options.ts';
+import { SourceLedger } from './source-ledger.ts';
 import { UpstreamDecisions } from './upstream-decisions.ts';
 
 export interface FleetController {
@@ -52,7 +51,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     onError: (kind, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
   });
   const state = openState(options);
-  const commit: { last: CommitInfo | undefined } = { last: undefined };
+  const ledger = new SourceLedger(sha256, options);
   const book = new PublishedBook();
   const decider = await openDecider({
     options,
@@ -61,9 +60,9 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     emit,
     metrics,
     state,
-    commit: () => commit.last,
+    ledger,
   });
-  const loops = await openSources(options, (fleetCommit) => (commit.last = fleetCommit), emit);
+  const loops = await openSources(options, (source, commit) => ledger.read(source, commit), emit);
   const http = await serveHttp({
     options,
     inventory,
@@ -126,15 +125,15 @@ async function openDecider(parts: {
   readonly emit: (happening: FleetHappening) => void;
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
-  readonly commit: () => CommitInfo | undefined;
+  readonly ledger: SourceLedger;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, inventory, book, emit, metrics, state, commit } = parts;
+  const { options, inventory, book, emit, metrics, state, ledger } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
   const recorder = new DecisionRecorder({
     clock,
     engineVersion,
-    commit,
+    commitBehind: (placement) => ledger.commitBehind(placement),
     inventoryRevision: () =>
       inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
     append: (record, world) => {
@@ -152,7 +151,7 @@ async function openDecider(parts: {
     emit,
     memory: state.memory,
     recorder,
-    budget: options.budget ?? DEFAULT_REMOVAL_BUDGET,
+    budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
     onPass: (tookMs) => metrics.scheduled(tookMs),
   });

@@ -26,8 +26,14 @@ export interface ServeSource {
   readonly close?: (() => Promise<void>) | undefined;
   /** `observe`: Argo CD or Flux fills the hub; Berth reads the source for commits and problems only. Default `apply`. */
   readonly sync?: 'apply' | 'observe' | undefined;
+  /** How much one change may remove: deletions of the source, clusters of its placements. Default: the controller's. */
+  readonly budget?: RemovalBudget | undefined;
   /** Take fields that belong to other managers. Default false. */
   readonly force?: boolean | undefined;
+}
+
+export function sourceNameOf({ name = 'fleet' }: ServeSource): string {
+  return name;
 }
 
 export interface ServeFleetOptions {

@@ -3,6 +3,8 @@ import { namespacedName } from '../../core/model/object-ref.ts';
 import type { ObjectStore } from '../../adapters/kube/object-store.ts';
 
 const ABSENT = '(absent)';
+/** One publication writes a page at most a few times. */
+const MADE_KEPT = 16;
 
 /**
  * Lets a writer read its own writes while the watch lags behind. Each write carried the version before it as precondition, so the
@@ -14,6 +16,9 @@ export class WrittenObjects {
     string,
     { readonly after: KubeObject | undefined; readonly older: ReadonlySet<string> }
   >();
+
+  /** Per object, what our last writes made of it. */
+  readonly #made = new Map<string, readonly string[]>();
 
   constructor(store: ObjectStore) {
     this.#store = store;
@@ -34,6 +39,7 @@ export class WrittenObjects {
     if (object === undefined) return;
     const key = namespacedName(object.metadata);
     if (versionOf(before) === versionOf(after)) return;
+    this.#made.set(key, [...(this.#made.get(key) ?? []).slice(1 - MADE_KEPT), outcomeOf(before, after)]);
     const older = new Set([...(this.#entries.get(key)?.older ?? []), versionOf(before)]);
     this.#entries.set(key, { after, older });
   }
@@ -46,10 +52,23 @@ export class WrittenObjects {
     );
   }
 
+  /**
+   * Did a write of ours make this of the object, as far as is known by now? The watch may tell of a write before the write itself is
+   * answered, so that only later one can say whose it was.
+   */
+  made(key: string, outcome: string): boolean {
+    return this.#made.get(key)?.includes(outcome) === true;
+  }
+
   /** After a failure nothing is known any more. */
   forget(key: string): void {
     this.#entries.delete(key);
   }
+}
+
+/** Names what a change made of an object. */
+export function outcomeOf(before: KubeObject | undefined, after: KubeObject | undefined): string {
+  return after === undefined ? `deleted ${versionOf(before)}` : versionOf(after);
 }
 
 function versionOf(object: KubeObject | undefined): string {

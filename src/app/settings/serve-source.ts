@@ -42,6 +42,7 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
     signatures,
     sync,
     force,
+    budget: settings.removalBudget,
     commitStatus:
       settings.commitStatus === undefined
         ? undefined

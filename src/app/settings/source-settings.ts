@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseRemovalBudget } from '../../core/publish/removal-budget.ts';
 import { WEBHOOK_PROVIDERS } from '../../adapters/scm/webhook-event.ts';
 
 const text = z.string().min(1);
@@ -73,6 +74,12 @@ const source = z.strictObject({
   commitStatus: commitStatus.optional(),
   sync: z.enum(['apply', 'observe']).optional(),
   force: z.boolean().optional(),
+  /** How much one change may remove: deletions of the source, clusters of its placements. `10%`, or a number. */
+  removalBudget: z
+    .union([text, z.int().nonnegative()])
+    .transform((value) => parseRemovalBudget(String(value)))
+    .refine((budget) => budget !== undefined, { error: 'expected a number or a percentage' })
+    .optional(),
 });
 
 /** The settings file of `berth serve`: which repositories are followed, and how. */

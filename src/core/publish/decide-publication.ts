@@ -12,6 +12,7 @@ import {
   MOVE_DEADLINE_ANNOTATION,
   MOVE_POLICY_ANNOTATION,
   RELEASE_ANNOTATION,
+  RELEASED_ANNOTATION,
   REMOVAL_BUDGET_ANNOTATION,
 } from './publish-annotations.ts';
 import type { Move, PublishState } from './publish-state.ts';
@@ -43,7 +44,7 @@ export interface Publication {
   readonly removed: readonly string[];
   readonly move: Move | undefined;
   /** A release named this very change. */
-  readonly released: boolean;
+  readonly releasedToken: string | undefined;
   /** Look again after this long, though nothing may have changed on the hub. */
   readonly againAfterMs: number | undefined;
 }
@@ -73,10 +74,10 @@ export function decidePublication(input: PublicationInput): Publication {
     recentlyRemoved: removedRecently(state?.removals ?? [], input.nowMs),
     inventoryProblem: input.inventoryProblem,
     token,
-    releasedToken: annotations[RELEASE_ANNOTATION],
+    releasedTokens: [annotations[RELEASE_ANNOTATION], annotations[RELEASED_ANNOTATION]],
   });
   if (verdict.kind === 'held') return heldPublication(verdict, state?.move);
-  const { added, removed, released } = verdict;
+  const { added, removed, releasedToken } = verdict;
   const groups = desiredGroups(result);
   const plain: Publication = {
     groups,
@@ -84,10 +85,10 @@ export function decidePublication(input: PublicationInput): Publication {
     added,
     removed,
     move: undefined,
-    released,
+    releasedToken,
     againAfterMs: undefined,
   };
-  if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || released) return plain;
+  if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedToken !== undefined) return plain;
   return decideMove(input, plain, token());
 }
 
@@ -95,7 +96,7 @@ const STALE_RETRY_MS = 5_000;
 
 function heldPublication(hold: Hold, move: Move | undefined): Publication {
   const againAfterMs = hold.reason === 'InventoryStale' ? STALE_RETRY_MS : undefined;
-  return { groups: undefined, hold, added: [], removed: [], move, released: false, againAfterMs };
+  return { groups: undefined, hold, added: [], removed: [], move, releasedToken: undefined, againAfterMs };
 }
 
 function decideMove(input: PublicationInput, plain: Publication, token: string): Publication {

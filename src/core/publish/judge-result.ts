@@ -25,7 +25,8 @@ export type Verdict =
       readonly kind: 'publish';
       readonly added: readonly string[];
       readonly removed: readonly string[];
-      readonly released: boolean;
+      /** Plan token of the release without which this might be held. */
+      readonly releasedToken: string | undefined;
     }
   | Hold;
 
@@ -42,8 +43,8 @@ export interface JudgeInput {
   readonly inventoryProblem: string | undefined;
   /** Plan token of this very change; asked for only when it matters. */
   readonly token: () => string;
-  /** Token that a release names, if any. */
-  readonly releasedToken: string | undefined;
+  /** Tokens that releases name, in Git and by hand. */
+  readonly releasedTokens: readonly (string | undefined)[];
 }
 
 /** May this result be published, or does the last one stay? Asked in the order of how little is known. */
@@ -68,8 +69,8 @@ export function judgeResult(input: JudgeInput): Verdict {
       `The clusters cannot be read: ${input.inventoryProblem}.`,
       'It is tried again by itself; the last decision stays published.',
     );
-  const released = input.releasedToken !== undefined && input.releasedToken === input.token();
-  if (released) return { kind: 'publish', added, removed, released };
+  const releasedToken = input.releasedTokens.find((token) => token !== undefined && token === input.token());
+  if (releasedToken !== undefined) return { kind: 'publish', added, removed, releasedToken };
   if (result.outcome === 'misconfigured' && (published === undefined || removed.length > 0))
     return hold(
       'Misconfigured',
@@ -98,7 +99,7 @@ export function judgeResult(input: JudgeInput): Verdict {
       );
     }
   }
-  return { kind: 'publish', added, removed, released: false };
+  return { kind: 'publish', added, removed, releasedToken };
 }
 
 /** The condition that says so on the Placement. A hold that is over becomes False once; it is not added where there was none. */

@@ -1,5 +1,10 @@
-/** On a Placement: lets the change through that this plan token names. Written in Git, or by `berth release`. */
+/** On a Placement, written in Git: lets the change through that this plan token names. */
 export const RELEASE_ANNOTATION = 'berth.dev/release';
+/**
+ * On a Placement, written by `berth release` and never in Git: the same. A key of its own, because server-side apply would set
+ * a release in Git and one by hand against each other for ever.
+ */
+export const RELEASED_ANNOTATION = 'berth.dev/released';
 /** On a Placement: who released by hand and when, as `berth release` writes it. */
 export const RELEASED_BY_ANNOTATION = 'berth.dev/released-by';
 /** On a Placement: `25%` or `3`: how many clusters one change may remove. */

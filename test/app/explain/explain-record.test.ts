@@ -68,7 +68,7 @@ describe('berth explain --data', () => {
     const recorder = new DecisionRecorder({
       clock: new FakeClock(),
       engineVersion: 'x',
-      commit: () => undefined,
+      commitBehind: () => undefined,
       inventoryRevision: () => 0,
       append: (record, world) => history.append(record, world),
     });
@@ -83,7 +83,7 @@ describe('berth explain --data', () => {
           groups: [],
           added: [],
           removed: [],
-          releasedToken: undefined,
+          released: undefined,
         });
     }
     await history.flush();

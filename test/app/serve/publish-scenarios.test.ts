@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { GitFixture } from '../../fakes/git-fixture.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
@@ -104,6 +105,93 @@ describe('make before break', () => {
     await fleet.stop();
     const { stdout } = await fleet.berth('history', 'team-a/web', '--data', fleet.dataDir);
     expect(stdout.trim().split('\n').at(-1)).toMatch(/ 1 +0 +1 +[0-9a-f]{8} +Grace at /);
+  });
+});
+
+describe('releases and sources', () => {
+  let fleet: ServedFleet;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+  });
+  afterEach(() => fleet.close());
+
+  /** The token under which the placement is held now; another one than `not`. */
+  const heldToken = (not = ''): Promise<string> =>
+    fleet.until(async () => {
+      const { message } = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
+      const token = /--token ([0-9a-f]{12})/.exec(message)?.[1];
+      return token === not ? undefined : token;
+    });
+
+  it('by hand and in Git do not get into each other’s way, whichever comes first', async () => {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    await fleet.serve({ budget: { percent: 0, atLeast: 0 }, resyncIntervalMs: 100, http: fleet.http() });
+    await fleet.published('web');
+    const byHand = async (token: string): Promise<void> => {
+      const release = ['release', 'team-a/web', '--token', token, '--as', 'Grace'];
+      expect(await fleet.berth(...release, '--kubeconfig', fleet.hub.kubeconfig)).toMatchObject({ code: 0 });
+    };
+    const listed = (count: number) =>
+      fleet.until(async () => ((await fleet.decisions('web')).length === count ? true : undefined));
+    fleet.git.commit({ 'clusters.yaml': drain(1) }, 'One');
+    const first = await heldToken();
+    await byHand(first);
+    await listed(5);
+    fleet.git.commit({ 'clusters.yaml': drain(2) }, 'Two');
+    const second = await heldToken(first);
+    fleet.git.commit(
+      { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': second })) },
+      'Release two',
+    );
+    await listed(4);
+    fleet.git.commit({ 'clusters.yaml': drain(3) }, 'Three');
+    await byHand(await heldToken(second));
+    await listed(3);
+    await fleet.held('web', 'False');
+    expect(await fleet.status()).toMatchObject({
+      code: 0,
+      stdout: expect.not.stringContaining('Warning') as string,
+    });
+    expect(fleet.events.filter(({ kind }) => kind === 'sync-problem')).toEqual([]);
+    await fleet.stop();
+    const { stdout } = await fleet.berth('history', 'team-a/web', '--data', fleet.dataDir, '-o', 'json');
+    const records = JSON.parse(stdout) as { released: { by: string } | null; commit: { subject: string } }[];
+    expect(records.map(({ released, commit }) => [released?.by.slice(0, 5), commit.subject])).toEqual([
+      [undefined, 'change'],
+      ['Grace', 'One'],
+      ['Ada', 'Release two'],
+      ['Grace', 'Three'],
+    ]);
+  });
+
+  it('a placement has the commit and the budget of its own source', async () => {
+    const other = new GitFixture();
+    try {
+      fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) }, 'Of the first');
+      other.commit({ 'api.yaml': yaml(placement('api')) }, 'Of the second');
+      await fleet.serve({
+        sources: [
+          { name: 'first', url: fleet.git.path },
+          { name: 'second', url: other.path, budget: { percent: 0, atLeast: 1 } },
+        ],
+      });
+      await Promise.all([fleet.published('web'), fleet.published('api')]);
+      const mark = fleet.events.length;
+      fleet.git.commit({ 'clusters.yaml': drain(2) }, 'Two go');
+      expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
+      expect((await fleet.held('api', 'True')).message).toContain('2 of 6 clusters would go (budget 1)');
+      await fleet.stop();
+      const { stdout } = await fleet.berth('history', '--data', fleet.dataDir, '-o', 'json');
+      const records = JSON.parse(stdout) as { placement: string; commit: { subject: string } }[];
+      const told = records.map(({ placement: key, commit }) => `${key} ${commit.subject}`);
+      expect([...new Set(told)].sort()).toEqual([
+        'team-a/api Of the second',
+        'team-a/web Of the first',
+        'team-a/web Two go',
+      ]);
+    } finally {
+      other.remove();
+    }
   });
 });
 

@@ -185,7 +185,7 @@ export class Simulation {
     const recorder = new DecisionRecorder({
       clock,
       engineVersion: 'x',
-      commit: () => undefined,
+      commitBehind: () => undefined,
       inventoryRevision: () => 0,
       append: () => undefined,
     });
@@ -205,7 +205,7 @@ export class Simulation {
       memory,
       recorder,
       book,
-      budget: { percent: 100, atLeast: 0 },
+      budgetOf: () => ({ percent: 100, atLeast: 0 }),
       decide: (world) => {
         const results = engine(world);
         for (const result of results)

@@ -37,6 +37,7 @@ sources:
     credentials: {githubApp: {appId: 42, installationId: "7", privateKeyFile: app.pem}}
     caFile: ca.pem
     force: true
+    removalBudget: 10%
 `;
 
 describe('the settings file', () => {
@@ -63,7 +64,12 @@ describe('the settings file', () => {
         },
         sync: 'observe',
       },
-      { ref: { type: 'commit' }, caFile: path.join(dir, 'ca.pem'), force: true },
+      {
+        ref: { type: 'commit' },
+        caFile: path.join(dir, 'ca.pem'),
+        force: true,
+        budget: { percent: 10, atLeast: 2 },
+      },
     ]);
   });
 

@@ -45,7 +45,7 @@ const input = (over: Partial<JudgeInput>): JudgeInput => ({
   recentlyRemoved: 0,
   inventoryProblem: undefined,
   token: () => '0123456789ab',
-  releasedToken: undefined,
+  releasedTokens: [],
   ...over,
 });
 
@@ -137,17 +137,17 @@ describe('judgeResult', () => {
     },
     {
       name: 'released',
-      over: { published: names(9), result: resultOf([]), releasedToken: '0123456789ab' },
+      over: { published: names(9), result: resultOf([]), releasedTokens: [undefined, '0123456789ab'] },
       want: 'publish',
     },
     {
       name: 'another change was released',
-      over: { published: names(9), result: resultOf([]), releasedToken: 'ffffffffffff' },
+      over: { published: names(9), result: resultOf([]), releasedTokens: ['ffffffffffff', undefined] },
       want: 'WouldEmpty',
     },
     {
       name: 'a release does not mend a stale inventory',
-      over: { result: resultOf([]), releasedToken: '0123456789ab', inventoryProblem: 'x' },
+      over: { result: resultOf([]), releasedTokens: [undefined, '0123456789ab'], inventoryProblem: 'x' },
       want: 'InventoryStale',
     },
   ])('$name: $want', ({ over, want }) => {

@@ -5,6 +5,7 @@ import type { Placement } from '../../../core/model/placement.ts';
 import {
   HELD_CONDITION,
   RELEASE_ANNOTATION,
+  RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/publish-annotations.ts';
 import type { CliCommand } from '../cli-command.ts';
@@ -54,15 +55,19 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
       code: 'cli.flag',
       subject: '--token',
     });
-  const annotations = {
-    [RELEASE_ANNOTATION]: flags.token,
+  const releasedBy = {
     [RELEASED_BY_ANNOTATION]: `${flags.as ?? userInfo().username} at ${new Date().toISOString()}`,
   };
   const options = { fieldManager: 'berth-release' };
   return withHub<ExitCode>(io, flags, async (hub) => {
     if (flags.source !== undefined) {
       const key = { namespace: flags.namespace, name: `berth-${flags.source}` };
-      await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, options);
+      await hub.mergePatch(
+        CONFIG_MAP,
+        key,
+        { metadata: { annotations: { [RELEASE_ANNOTATION]: flags.token, ...releasedBy } } },
+        options,
+      );
       io.stdout.write(`released deletions of source ${flags.source} (token ${flags.token})\n`);
       return 0;
     }
@@ -80,6 +85,7 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
       });
     const found = (await hub.get(PLACEMENT, { namespace, name })) as unknown as Placement | undefined;
     requireHeld(found, `Placement ${namespace}/${name}`, flags.token);
+    const annotations = { [RELEASED_ANNOTATION]: flags.token, ...releasedBy };
     await hub.mergePatch(PLACEMENT, { namespace, name }, { metadata: { annotations } }, options);
     io.stdout.write(`released ${namespace}/${name} (token ${flags.token})\n`);
     return 0;

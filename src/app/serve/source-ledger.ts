@@ -1,0 +1,44 @@
+import type { CommitInfo } from '../../adapters/git/git-repository.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Digest } from '../../core/publish/plan-token.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../core/publish/removal-budget.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../core/sync/apply-set.ts';
+import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
+
+/** What each source has to say about the objects that came from it: the commit that was read last, and the removal budget. */
+export class SourceLedger {
+  readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
+  readonly #commits = new Map<string, CommitInfo | undefined>();
+  readonly #budget: RemovalBudget;
+  #newest: CommitInfo | undefined;
+
+  constructor(digest: Digest, options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget'>) {
+    const { sources, namespace = 'berth-system', budget = DEFAULT_REMOVAL_BUDGET } = options;
+    this.#budget = budget;
+    for (const source of sources) {
+      const name = sourceNameOf(source);
+      const id = applySetId(digest, { name: `berth-${name}`, namespace });
+      this.#sources.set(id, { name, budget: source.budget ?? budget });
+    }
+  }
+
+  /** The source was read at this commit; undefined when it has none. */
+  read(source: string, commit: CommitInfo | undefined): void {
+    this.#commits.set(source, commit);
+    this.#newest = commit;
+  }
+
+  /** Of its source; of an object that Berth did not apply (`sync: observe`), the commit that was read last. */
+  commitBehind(object: Pick<KubeObject, 'metadata'>): CommitInfo | undefined {
+    const source = this.#sourceOf(object);
+    return source === undefined ? this.#newest : this.#commits.get(source.name);
+  }
+
+  budgetOf(object: Pick<KubeObject, 'metadata'>): RemovalBudget {
+    return this.#sourceOf(object)?.budget ?? this.#budget;
+  }
+
+  #sourceOf({ metadata }: Pick<KubeObject, 'metadata'>) {
+    return this.#sources.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '');
+  }
+}
