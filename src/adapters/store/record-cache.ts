@@ -36,6 +36,7 @@ export class RecordCache {
 
   /** Calls back for each wanted record that is held, in no order; the bytes are only lent. */
   async read(wanted: ReadonlySet<string>, onRecord: (record: CacheRecord) => void): Promise<void> {
+    await this.#removeLeftovers();
     const left = new Set(wanted);
     // The newest first: they hold what was wanted last.
     for (const file of (await this.#files()).reverse()) {
@@ -131,10 +132,10 @@ export class RecordCache {
 
   /** What killed processes left half-written. */
   async #removeLeftovers(): Promise<void> {
-    for (const name of await readdir(this.#options.dir)) {
+    for (const name of await readdir(this.#options.dir).catch((): string[] => [])) {
       const owner = /\.seg\.(\d+)\.tmp$/.exec(name)?.[1];
       if (owner !== undefined && !isAlive(Number(owner)))
-        await rm(path.join(this.#options.dir, name), { force: true });
+        await rm(path.join(this.#options.dir, name), { force: true }).catch(() => undefined);
     }
   }
 }
