@@ -11,8 +11,8 @@ import { FakeClock } from '../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
-/** `BERTH_HISTORIES=10000 npx vitest run test/property/agent-histories.test.ts` for the long run. */
-const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? 300);
+/** A minute's worth in CI; `BERTH_HISTORIES` says otherwise. */
+const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 10_000));
 const SEED = process.env['BERTH_SEED'] === undefined ? undefined : Number(process.env['BERTH_SEED']);
 
 const OBJECTS = ['a', 'b', 'c', 'd'] as const;

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../adapters/kube/load-kube-config.ts';
-import { ConflictError } from '../../core/errors.ts';
 import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RunningHub } from '../../hub/hub-options.ts';
@@ -48,7 +48,12 @@ export async function startDemoClusters(options: DemoClustersOptions): Promise<D
     const hub = connect(running.adminKubeconfigPath);
     const members = new Map<string, { api: KubeApi; kubeconfig: string }>();
     for (const clusterName of names) {
-      await ensureNamespace(hub, clusterName);
+      // A registered cluster has a namespace on the hub; here nobody registers, so the demo makes it.
+      await createUnlessThere(hub, NAMESPACE, {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: clusterName },
+      });
       const kubeconfig = running.memberKubeconfigPath(clusterName);
       const cluster = connect(kubeconfig);
       members.set(clusterName, { api: cluster, kubeconfig });
@@ -102,13 +107,4 @@ function isAddressInUse(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause)
     if ((at as NodeJS.ErrnoException).code === 'EADDRINUSE') return true;
   return false;
-}
-
-/** A registered cluster has a namespace on the hub; here nobody registers, so the demo makes it. */
-async function ensureNamespace(hub: KubeApi, name: string): Promise<void> {
-  try {
-    await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  } catch (error) {
-    if (!(error instanceof ConflictError)) throw error;
-  }
 }

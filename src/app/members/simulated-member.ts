@@ -1,7 +1,8 @@
+import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
 import { ConflictError, errorText, InputError } from '../../core/errors.ts';
-import { type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
+import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
-import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
+import type { Condition } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { setCondition } from '../../core/work/condition-list.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
@@ -133,13 +134,4 @@ function conditionsOf(reachable: boolean): readonly Condition[] {
           message: 'Registration agent stopped updating its lease.',
         },
   ];
-}
-
-async function createUnlessThere(hub: KubeApi, kind: KindInfo, object: KubeObject): Promise<void> {
-  if ((await hub.get(kind, { namespace: '', name: object.metadata.name })) !== undefined) return;
-  try {
-    await hub.create(kind, object);
-  } catch (error) {
-    if (!(error instanceof ConflictError)) throw error;
-  }
 }

@@ -4,6 +4,7 @@ import { formatLocation } from '../../core/model/source-location.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { sleep } from '../../runtime/sleep.ts';
+import { WakeUp } from '../../runtime/wake-up.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 
 export interface CommitReporterOptions {
@@ -38,7 +39,7 @@ const MAX_TRIES = 12;
 export class CommitReporter {
   readonly #options: CommitReporterOptions;
   readonly #waiting = new Map<string, CommitStatus>();
-  #wake: () => void = () => undefined;
+  readonly #wakeUp = new WakeUp();
 
   constructor(options: CommitReporterOptions) {
     this.#options = options;
@@ -54,14 +55,14 @@ export class CommitReporter {
     this.#waiting.set(status.commit, status);
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > MAX_WAITING && oldest !== undefined) this.#waiting.delete(oldest);
-    this.#wake();
+    this.#wakeUp.call();
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       const [next] = this.#waiting.values();
-      if (next === undefined) await this.#whenReported(signal);
+      if (next === undefined) await this.#wakeUp.wait(signal);
       else {
         await this.#tell(next, signal);
         if (this.#waiting.get(next.commit) === next) this.#waiting.delete(next.commit);
@@ -88,18 +89,6 @@ export class CommitReporter {
         await sleep(clock, Math.max(askedMs, backoff.nextMs()), signal);
       }
     }
-  }
-
-  #whenReported(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        this.#wake = () => undefined;
-        resolve();
-      };
-      this.#wake = done;
-      signal.addEventListener('abort', done, { once: true });
-    });
   }
 }
 

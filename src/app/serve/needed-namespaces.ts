@@ -1,4 +1,4 @@
-import { ConflictError } from '../../core/errors.ts';
+import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
 import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 
@@ -13,13 +13,8 @@ export class NeededNamespaces {
 
   async need(name: string): Promise<void> {
     if (this.#known.has(name)) return;
-    if ((await this.#api.get(NAMESPACE, { namespace: '', name })) === undefined) {
-      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-      await this.#api.create(NAMESPACE, namespace, { fieldManager: 'berth' }).catch((error: unknown) => {
-        // Somebody else was faster.
-        if (!(error instanceof ConflictError)) throw error;
-      });
-    }
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await createUnlessThere(this.#api, NAMESPACE, namespace, { fieldManager: 'berth' });
     this.#known.add(name);
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { sleep } from '../../runtime/sleep.ts';
+import { WakeUp } from '../../runtime/wake-up.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
@@ -37,7 +38,7 @@ export class SchedulingLoop {
   readonly #results = new Map<string, ScheduleResult>();
   readonly #touched = new Set<string>();
   #dirty: 'no' | 'decisions' | 'yes' = 'yes';
-  #wake: () => void = () => undefined;
+  readonly #wakeUp = new WakeUp();
   #cancelTimer: () => void = () => undefined;
   #passes = 0;
 
@@ -61,14 +62,14 @@ export class SchedulingLoop {
   request(cause: 'decisions' | 'inputs', touched?: string): void {
     if (touched !== undefined) this.#touched.add(touched);
     if (cause === 'inputs' || this.#dirty === 'no') this.#dirty = cause === 'inputs' ? 'yes' : 'decisions';
-    this.#wake();
+    this.#wakeUp.call();
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
       if (this.#dirty === 'no') {
-        await this.#waitForRequest(signal);
+        await this.#wakeUp.wait(signal);
         continue;
       }
       await sleep(clock, COALESCE_MS, signal);
@@ -111,20 +112,6 @@ export class SchedulingLoop {
     if (due.length === 0) return;
     const delayMs = due.reduce((a, b) => Math.min(a, b)) - this.#options.clock.now();
     this.#cancelTimer = this.#options.clock.schedule(Math.max(100, delayMs), () => this.request('inputs'));
-  }
-
-  #waitForRequest(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        this.#wake = () => undefined;
-        resolve();
-      };
-      this.#wake = done;
-      signal.addEventListener('abort', done, { once: true });
-      // Asked for between the check and here.
-      if (this.#dirty !== 'no') done();
-    });
   }
 }
 

@@ -1,0 +1,28 @@
+/** One loop waits for work, others wake it. A call between two waits is not lost: the next wait ends at once. */
+export class WakeUp {
+  #called = false;
+  #resume: () => void = () => undefined;
+
+  call(): void {
+    this.#called = true;
+    this.#resume();
+  }
+
+  /** Resolves when called, now or since the last wait, or when the signal aborts; never rejects. */
+  wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        this.#called = false;
+        this.#resume = () => undefined;
+        signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      if (this.#called || signal.aborted) {
+        finish();
+        return;
+      }
+      this.#resume = finish;
+      signal.addEventListener('abort', finish, { once: true });
+    });
+  }
+}
