@@ -1,3 +1,4 @@
+import { accessRefused } from '../auth/access-refused.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { parseFieldSelector, selectedName } from '../rest/field-selector.ts';
 import { forbidden } from '../status/status-errors.ts';
@@ -17,12 +18,8 @@ export function requireAccess(
     throw forbidden({ group: '', plural: '' }, '', why);
   }
   const { verb, group, resource, subresource, namespace } = info;
-  const name = askedName(info, query);
-  if (authorizer.allows(user, { verb, group, resource, subresource, namespace, name })) return;
-  const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
-  const why = `User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
-  throw forbidden({ group, plural: resource }, info.name, why);
+  const question = { verb, group, resource, subresource, namespace, name: askedName(info, query) };
+  if (!authorizer.allows(user, question)) throw accessRefused(user, question, info.name);
 }
 
 /** A list or watch of one object by field selector counts as a request for that name. */

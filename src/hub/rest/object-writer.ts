@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { accessRefused } from '../auth/access-refused.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
@@ -84,9 +85,18 @@ export class ObjectWriter {
       return this.#replace(target, live, prepareApply(this.#request(target, false), shown, body, { force }));
     }
     if (target.subresource !== '') throw notFound(target.ref.definition, target.name);
+    this.#requireCreateRight(target);
     requireLiveNamespace(this.#cluster, target.ref, target);
     const prepared = prepareApply(this.#request(target, true), undefined, body, { force });
     return this.#insert(target, prepared);
+  }
+
+  /** The right to patch was asked for before; whoever makes an object by it needs the right to create as well. */
+  #requireCreateRight({ ref: { definition }, namespace, name, user }: WriteTarget): void {
+    const { group, plural } = definition;
+    const where = definition.namespaced ? namespace : '';
+    const question = { verb: 'create', group, resource: plural, namespace: where, name };
+    if (!this.#cluster.authorizer.allows(user, question)) throw accessRefused(user, question, name);
   }
 
   #insert(target: WriteTarget, prepared: PreparedWrite): WriteResult {

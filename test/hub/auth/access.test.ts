@@ -135,6 +135,22 @@ describe('roles', () => {
     expect((await asRobot('GET', '/metrics')).text).toContain('apiserver_request_total');
   });
 
+  it('to patch do not let server-side apply create', async () => {
+    const rules = (verbs: string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }];
+    await role('team', 'patchers', rules(['patch']));
+    const path = '/api/v1/namespaces/team/configmaps/made?fieldManager=robot';
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made' } };
+    const apply = () => asRobot('PATCH', path, { type: 'application/apply-patch+yaml', body });
+    const refused = await apply();
+    expect(refused.status).toBe(403);
+    expect(refused.body.message).toContain('cannot create resource "configmaps"');
+    await role('team', 'makers', rules(['create']));
+    expect((await apply()).status).toBe(201);
+    await hub.call('DELETE', `${RBAC}/namespaces/team/rolebindings/makers`);
+    expect((await apply()).status).toBe(200);
+    await hub.call('DELETE', `${RBAC}/namespaces/team/rolebindings/patchers`);
+  });
+
   it('aggregate', async () => {
     const metadata = { name: 'extra', labels: { 'team.example.com/aggregate': 'yes' } };
     const rules = [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }];
