@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCli } from '../../src/app/cli/program.ts';
 import { parseManifests } from '../../src/adapters/yaml/parse-manifests.ts';
+import { makeCliIo } from '../app/cli-harness.ts';
 
 const DIR = join(import.meta.dirname, '../../plugin/manifests');
 const read = (file: string) => parseManifests({ file, text: readFileSync(join(DIR, file), 'utf8') });
@@ -11,6 +13,12 @@ describe('plugin manifests', () => {
     const { manifests: objects, problems } = read(file);
     expect(problems).toEqual([]);
     expect(objects.length).toBeGreaterThan(0);
+  });
+
+  it('hold the permissions that the controller prints', async () => {
+    const { io, stdout } = makeCliIo();
+    expect(await runCli(['serve', '--print-rbac'], io)).toBe(0);
+    expect(readFileSync(join(DIR, 'controller.yaml'), 'utf8')).toContain(`\n${stdout()}---\n`);
   });
 
   it('the token reference names the Secret and key that are there', () => {

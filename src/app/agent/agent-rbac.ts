@@ -1,4 +1,5 @@
 import type { Permission } from '../rbac/permission.ts';
+import { renderDocuments } from '../rbac/render-documents.ts';
 import { renderAggregatedRole, renderBinding, renderRole } from '../rbac/render-role.ts';
 
 const WORK_GROUP = 'work.open-cluster-management.io';
@@ -130,5 +131,5 @@ export function renderAgentRbac({ clusterName, namespace }: RbacNames): string {
     bind('berth-agent-executor-cache'),
     bind('berth-agent-manifests'),
   ];
-  return `${parts.map((part) => part.join('\n')).join('\n---\n')}\n`;
+  return renderDocuments(parts);
 }

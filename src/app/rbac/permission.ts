@@ -3,5 +3,7 @@ export interface Permission {
   readonly groups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  /** Only objects of these names. Absent: all. */
+  readonly names?: readonly string[] | undefined;
   readonly why: string;
 }

@@ -74,10 +74,11 @@ function renderRules(permissions: readonly Permission[]): readonly string[] {
   const list = (items: readonly string[]): string => `[${items.map((item) => `'${item}'`).join(', ')}]`;
   return [
     'rules:',
-    ...permissions.flatMap(({ groups, resources, verbs, why }) => [
+    ...permissions.flatMap(({ groups, resources, verbs, names, why }) => [
       `  # ${why}`,
       `  - apiGroups: ${list(groups)}`,
       `    resources: ${list(resources)}`,
+      ...(names === undefined ? [] : [`    resourceNames: ${list(names)}`]),
       `    verbs: ${list(verbs)}`,
     ]),
   ];

@@ -11,13 +11,13 @@ import { ImpersonatingClients } from '../../../src/app/agent/impersonating-clien
 import { startAgent } from '../../../src/app/agent/start-agent.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { ManifestWork } from '../../../src/core/model/manifest-work.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { RunningHub } from '../../../src/hub/hub-options.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
 import { fastClock } from '../../conformance/agent/fast-clock.ts';
 import { RawClient } from '../../conformance/agent/raw-client.ts';
 import { CONFIG_MAP } from '../../conformance/agent/scenario-world.ts';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
+import { type RbacObject, rbacPath, rightsOf, withoutRight } from '../../fakes/rbac-rules.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -25,20 +25,13 @@ const WORK_API = 'work.open-cluster-management.io/v1';
 /** Steps wait this long for what a missing right may keep from happening. */
 const PATIENCE_MS = 5_000;
 
-interface Rule {
-  apiGroups: string[];
-  resources: string[];
-  verbs: string[];
-}
-type Role = KubeObject & { rules?: Rule[] };
-
 /** The printed objects for one of several agents of one server, with the example adapted to what its works carry. */
-function printedRbac(id: string): Role[] {
+function printedRbac(id: string): RbacObject[] {
   const text = renderAgentRbac({ clusterName: id, namespace: id })
     .replaceAll(/name: (berth-agent[\w-]*)/g, `name: $1-${id}`)
     .replaceAll('aggregate-to-work', `aggregate-to-work-${id}`)
     .replaceAll('system:open-cluster-management:', 'system:serviceaccounts:');
-  const objects = loadAll(text) as Role[];
+  const objects = loadAll(text) as RbacObject[];
   for (const object of objects)
     if (object.metadata.name.startsWith('berth-agent-manifests-common'))
       object.rules = (object.rules ?? []).flatMap((rule) => [
@@ -50,12 +43,9 @@ function printedRbac(id: string): Role[] {
 }
 
 /** Every right that is printed, one by one: `verb resource`. */
-const GRANTED = printedRbac('x')
-  .flatMap(({ rules = [] }) => rules)
-  .flatMap(({ resources, verbs }) =>
-    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
-  )
-  .filter((right) => !isOfRoles(right));
+const GRANTED = rightsOf(printedRbac('x').flatMap(({ rules = [] }) => rules)).filter(
+  (right) => !isOfRoles(right),
+);
 
 /** Rights on the second kind that the works carry, which is there for the executors. */
 function isOfRoles(right: string): boolean {
@@ -98,22 +88,7 @@ async function post(path: string, body: object): Promise<Record<string, unknown>
 /** Makes the cluster's namespace, the roles without one right, and the agent's and an executor's service accounts. */
 async function prepare(id: string, missing: string): Promise<string> {
   await post('/api/v1/namespaces', { metadata: { name: id } });
-  for (const object of printedRbac(id)) {
-    // One rule for each right, without the missing one.
-    const rules = object.rules?.flatMap(({ apiGroups, resources, verbs }) =>
-      resources.flatMap((resource) =>
-        verbs
-          .filter((verb) => `${verb} ${resource}` !== missing)
-          .map((verb) => ({ apiGroups, resources: [resource], verbs: [verb] })),
-      ),
-    );
-    const { namespace } = object.metadata;
-    const where = namespace === undefined ? '' : `namespaces/${namespace}/`;
-    await post(`/apis/${RBAC}/v1/${where}${object.kind.toLowerCase()}s`, {
-      ...object,
-      ...(rules && { rules }),
-    });
-  }
+  for (const object of printedRbac(id)) await post(rbacPath(object), withoutRight(object, missing));
   const accounts = `/api/v1/namespaces/${id}/serviceaccounts`;
   for (const name of [`berth-agent-${id}`, 'runner']) await post(accounts, { metadata: { name } });
   const verbs = ['create', 'update', 'patch', 'get', 'delete'];

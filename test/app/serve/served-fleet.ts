@@ -9,6 +9,7 @@ import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts'
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { Condition } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/placement.ts';
+import type { HubOptions } from '../../../src/hub/hub-options.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -29,8 +30,8 @@ export class ServedFleet {
     this.hub = hub;
   }
 
-  static async create(): Promise<ServedFleet> {
-    return new ServedFleet(await startEmbeddedHub());
+  static async create(hub: Partial<HubOptions> = {}): Promise<ServedFleet> {
+    return new ServedFleet(await startEmbeddedHub({}, hub));
   }
 
   async close(): Promise<void> {

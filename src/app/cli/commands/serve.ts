@@ -25,6 +25,7 @@ interface ServeFlags extends HubFlags, SourceFlags {
   readonly tokenFile?: string;
   readonly webhook?: readonly string[];
   readonly logLevel: string;
+  readonly printRbac: boolean;
 }
 
 const EXAMPLES = `
@@ -36,6 +37,7 @@ Examples:
   berth serve --repo URL --data .berth --listen :8080 --webhook github=github-secret
   berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
+  berth serve --print-rbac --config sources.yaml                 # the permissions it needs for that, each with its reason
 `;
 
 export const serveCommand: CliCommand = {
@@ -87,25 +89,32 @@ export const serveCommand: CliCommand = {
         'fetch when a forge tells of a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
       )
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
+      .option(
+        '--print-rbac',
+        'print the roles that the controller needs with the other flags as given, and exit',
+        false,
+      )
       .addHelpText('after', EXAMPLES)
       .action(run((io, flags: ServeFlags) => runServe(io, flags)));
   },
 };
 
 async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
+  const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
+  const schedule = oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const);
+  if (flags.printRbac) return printRbac(io, flags, { sync, schedule });
   if ((flags.repo === undefined) === (flags.config === undefined))
     throw badFlag(
       '--repo',
       flags.repo === undefined ? 'nothing' : 'it beside --config',
       'either --repo or --config',
     );
-  const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
   const budget = parseRemovalBudget(flags.removalBudget);
   if (budget === undefined)
     throw badFlag('--removal-budget', flags.removalBudget, 'a number or a percentage');
   const settings = {
     budget,
-    schedule: oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const),
+    schedule,
     staleAfterMs: duration('--stale-after', flags.staleAfter),
     pollIntervalMs: duration('--poll', flags.poll),
     embedded: flags.embedded,
@@ -146,6 +155,21 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   });
   for await (const event of fleet.events) logEvent(log, event);
   api.close();
+  return 0;
+}
+
+async function printRbac(
+  io: CliIo,
+  { config, works, embedded }: ServeFlags,
+  modes: { readonly sync: 'apply' | 'observe'; readonly schedule: 'berth' | 'upstream' },
+): Promise<ExitCode> {
+  const { renderControllerRbac } = await import('../../serve/controller-rbac.ts');
+  const { readSettings } = await import('../../settings/read-settings.ts');
+  const { secretsOf } = await import('../../settings/secrets-of.ts');
+  const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
+  const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
+  const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded };
+  io.stdout.write(renderControllerRbac({ ...duties, secrets: secretsOf(sources) }));
   return 0;
 }
 

@@ -1,0 +1,9 @@
+import type { ObjectKey } from '../../core/ports.ts';
+import type { SourceSettings } from './source-settings.ts';
+
+/** The Secrets on the hub that the credentials of the sources are in. */
+export function secretsOf(sources: readonly SourceSettings[]): readonly ObjectKey[] {
+  return sources
+    .flatMap(({ credentials, commitStatus }) => [credentials, commitStatus?.credentials])
+    .flatMap((settings) => (settings !== undefined && 'secretRef' in settings ? [settings.secretRef] : []));
+}

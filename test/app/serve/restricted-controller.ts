@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { type ControllerDuties, renderControllerRbac } from '../../../src/app/serve/controller-rbac.ts';
+import { type KindInfo, MANIFEST_WORK, NAMESPACE } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeApi, WriteOptions } from '../../../src/core/ports.ts';
+import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
+import { type RbacObject, rbacPath, rightsOf, withoutRight } from '../../fakes/rbac-rules.ts';
+import { RawClient } from '../../conformance/agent/raw-client.ts';
+import type { ServedFleet } from './served-fleet.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+const HOME = 'berth-system';
+
+export function printedRbac(duties: ControllerDuties): readonly RbacObject[] {
+  return loadAll(renderControllerRbac(duties)) as RbacObject[];
+}
+
+/** Every right that is printed for the controller, `verb resource`, without those of people and those that the embedded hub never asks for. */
+export function printedRights(duties: ControllerDuties): ReadonlySet<string> {
+  const rules = printedRbac(duties)
+    .filter(({ metadata: { name } }) => name !== 'berth-release' && name !== 'berth-owner-references')
+    .flatMap((object) => object.rules ?? []);
+  return new Set(rightsOf(rules));
+}
+
+/** Notes what server-side apply takes when it creates, and loses the answer to the first work that is made. */
+class ControllerAudit extends AuditingKubeApi {
+  readonly #admin: KubeApi;
+  #answersToLose = 1;
+
+  constructor(inner: KubeApi, admin: KubeApi) {
+    super(inner);
+    this.#admin = admin;
+  }
+
+  override async apply(kind: KindInfo, object: KubeObject, options: Parameters<KubeApi['apply']>[2]) {
+    const { namespace = '', name } = object.metadata;
+    const there = await this.#admin.get(kind, { namespace, name });
+    if (there === undefined) this.used.add(`create ${kind.plural}`);
+    return super.apply(kind, object, options);
+  }
+
+  override async create(kind: KindInfo, object: KubeObject, options?: WriteOptions) {
+    if (kind === MANIFEST_WORK && this.#answersToLose-- > 0) await super.create(kind, object, options);
+    return super.create(kind, object, options);
+  }
+}
+
+/** Makes the printed objects, but for one right, and a client with the service account that they are bound to. */
+export async function restrictedClient(fleet: ServedFleet, duties: ControllerDuties, missing?: string) {
+  const admin = new RawClient(loadKubeConfig({ file: fleet.hub.kubeconfig }));
+  const post = async (path: string, body: object) => {
+    const answer = await admin.send('POST', path, { body });
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  await fleet.hub.api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: HOME } });
+  for (const object of printedRbac(duties)) await post(rbacPath(object), withoutRight(object, missing));
+  const accounts = `/api/v1/namespaces/${HOME}/serviceaccounts`;
+  const kubeconfigOf = async (name: string) => {
+    await post(accounts, { metadata: { name } });
+    const { status } = await post(`${accounts}/${name}/token`, { spec: {} });
+    const config = loadKubeConfig({ file: fleet.hub.kubeconfig });
+    config.users = [{ name: config.getCurrentUser()?.name ?? '', ...(status as { token: string }) }];
+    return config;
+  };
+  const client = new HttpKubeApi({ config: await kubeconfigOf('berth'), clock: systemClock });
+  return {
+    api: new ControllerAudit(client, fleet.hub.api),
+    /** The kubeconfig file of a person who may release, and nothing else. */
+    releaser: async () => {
+      for (const kind of ['ClusterRole', 'Role']) {
+        const where = kind === 'Role' ? `namespaces/${HOME}/` : '';
+        await post(`/apis/${RBAC}/v1/${where}${kind.toLowerCase()}bindings`, {
+          metadata: { name: 'berth-release' },
+          roleRef: { apiGroup: RBAC, kind, name: 'berth-release' },
+          subjects: [{ kind: 'ServiceAccount', name: 'releaser', namespace: HOME }],
+        });
+      }
+      const file = join(fleet.dataDir, 'releaser.kubeconfig');
+      writeFileSync(file, (await kubeconfigOf('releaser')).exportConfig());
+      return file;
+    },
+    close: () => {
+      client.close();
+      admin.close();
+    },
+  };
+}
