@@ -73,6 +73,8 @@ export class Reflector {
     while (!signal.aborted) {
       try {
         this.#resourceVersion ??= await this.#list();
+        // Told to stop while listing: nobody would tell the watch again.
+        if (signal.aborted) return;
         await this.#watch(this.#resourceVersion, signal);
       } catch (error) {
         if (signal.aborted) return;

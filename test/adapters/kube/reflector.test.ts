@@ -62,6 +62,13 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['b']);
   });
 
+  it('ends when it is stopped while it lists', async () => {
+    start();
+    stop.abort();
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('lists anew when its position expired, and tells what went in the gap', async () => {
     await api.create(MANAGED_CLUSTER, cluster('a'));
     const reflector = start();
