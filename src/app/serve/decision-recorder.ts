@@ -27,11 +27,11 @@ export class DecisionRecorder {
   }
 
   /**
-   * Remembers the inputs of results for as long as the results live. A result that an engine hands out again follows from
+   * Remembers the inputs of a result for as long as the result lives. A result that an engine hands out again follows from
    * the newest world as well; the earlier one can go.
    */
-  saw(world: World, results: readonly ScheduleResult[]): void {
-    for (const result of results) this.#worldOf.set(result, world);
+  saw(world: World, result: ScheduleResult): void {
+    this.#worldOf.set(result, world);
   }
 
   /** @returns the hash of the record, '' when the inputs are unknown */

@@ -1,7 +1,7 @@
 import { WorldFollower } from '../../core/placement/world-follower.ts';
 import type { ServeFleetOptions } from './serve-options.ts';
 
-/** Berth's own engine: from one pass to the next it looks only at what changed. */
+/** Berth's own engine: from one pass to the next it looks only at what changed. Results are computed as they are asked for. */
 export function startEngine(): NonNullable<ServeFleetOptions['decide']> {
   const follower = new WorldFollower();
   return (world) => follower.decide(world);

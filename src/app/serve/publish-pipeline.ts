@@ -38,7 +38,8 @@ export interface PipelineOptions {
   readonly recorder: DecisionRecorder;
   readonly book: PublishedBook;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
-  readonly decide: (world: World) => readonly ScheduleResult[];
+  /** One result per placement, each computed when it is asked for. */
+  readonly decide: (world: World) => Iterable<ScheduleResult>;
   readonly emit: (happening: FleetHappening) => void;
   readonly onPass: (tookMs: number) => void;
 }
@@ -86,11 +87,8 @@ export class PublishPipeline {
     this.scheduling = new SchedulingLoop({
       clock,
       world: () => inventory.world(),
-      schedule: (world) => {
-        const results = options.decide(world);
-        recorder.saw(world, results);
-        return results;
-      },
+      schedule: options.decide,
+      onEach: (world, result) => recorder.saw(world, result),
       whenPublished: () => this.queue.whenIdle(),
       onResult: (decision) => emit(this.#decided(decision)),
       enqueue: (key) => this.queue.add(key),

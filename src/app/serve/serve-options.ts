@@ -49,7 +49,7 @@ export interface ServeFleetOptions {
   /** `upstream`: OCM's own controller decides, Berth reads its decisions. Default `berth`. */
   readonly schedule?: 'berth' | 'upstream' | undefined;
   /** The engine. Default: ours. */
-  readonly decide?: ((world: World) => readonly ScheduleResult[]) | undefined;
+  readonly decide?: ((world: World) => Iterable<ScheduleResult>) | undefined;
   readonly budget?: RemovalBudget | undefined;
   /** Default 5 min. */
   readonly staleAfterMs?: number | undefined;

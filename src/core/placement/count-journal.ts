@@ -19,9 +19,12 @@ export class CountJournal {
     this.#dropped += KEPT;
   }
 
-  /** The clusters that changed since the journal had this length, repeats included; undefined: no longer known. */
-  since(length: number): readonly number[] | undefined {
-    if (length < this.#dropped) return undefined;
+  /**
+   * The clusters that changed since the journal had this length, repeats included; undefined: no longer known, or more than
+   * `atMost` of them.
+   */
+  since(length: number, atMost: number): readonly number[] | undefined {
+    if (length < this.#dropped || this.length - length > atMost) return undefined;
     return length === this.length ? NOTHING : this.#entries.slice(length - this.#dropped);
   }
 }

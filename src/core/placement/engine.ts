@@ -145,23 +145,26 @@ export class PlacementEngine {
   /**
    * Takes a change in and schedules every placement, with the results that `scheduleAll` of a new engine would have:
    * unlike with `applyDelta`, a placement follows when the decisions of others moved. What nothing happened to keeps its
-   * result, the same object.
+   * result, the same object. Each result is computed when it is asked for; they must all be asked for before anything
+   * else is asked of this engine.
    * @param listed keys of all placements in the order in which to schedule them
    * @param published the clusters of every placement's published decisions, by `namespace/name`
    */
-  scheduleAgain(
+  *scheduleAgain(
     delta: WorldDelta,
     listed: readonly string[],
     published: ReadonlyMap<string, readonly string[]>,
-  ): readonly ScheduleResult[] {
+  ): Generator<ScheduleResult, void> {
     const touched = this.#takeIn(delta, listed);
     this.#book.publish(published);
-    return this.#compiled.map((_, position) => {
+    for (let position = 0; position < this.#compiled.length; position++) {
       const state = this.#states[position];
       const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
-      return (isSame ? this.#keep(position, state) : this.#reschedule(position, touched.get(position) ?? []))
-        .result;
-    });
+      const { result } = isSame
+        ? this.#keep(position, state)
+        : this.#reschedule(position, touched.get(position) ?? []);
+      yield result;
+    }
   }
 
   /**

@@ -93,7 +93,8 @@ function changedClusters(
   { book, touched }: Happening,
 ): Uint32Array | undefined {
   const { count, basis } = standing as Standing;
-  const counted = kept.size === 0 ? [] : book.journal.since(basis.journalLength);
+  // Clusters often change more than once; but reading all that happened must not cost more than ranking anew.
+  const counted = kept.size === 0 ? [] : book.journal.since(basis.journalLength, 4 * (FEW + count));
   if (counted === undefined) return undefined;
   const own = book.own(compiled.key);
   const { gained, lost } = own === prior ? { gained: [], lost: [] } : decisionChange(prior, own);

@@ -22,21 +22,20 @@ export class WorldFollower {
     this.#options = options;
   }
 
-  /** One result per placement of the world, in its order. */
-  decide(world: World): readonly ScheduleResult[] {
+  /** One result per placement of the world, in its order, each computed when it is asked for. */
+  *decide(world: World): Generator<ScheduleResult, void> {
     const last = this.#last;
-    // An engine that failed half-way is not used again.
+    // An engine that failed or was left half-way is not used again.
     this.#last = undefined;
     if (last === undefined) {
       const engine = new PlacementEngine(world, this.#options);
-      const results = engine.scheduleAll();
+      yield* engine.scheduleAll();
       this.#last = { world, engine };
-      return results;
+      return;
     }
     const keys = world.placements.map(placementKey);
-    const results = last.engine.scheduleAgain(worldDelta(last.world, world), keys, this.#publishedIn(world));
+    yield* last.engine.scheduleAgain(worldDelta(last.world, world), keys, this.#publishedIn(world));
     this.#last = { world, engine: last.engine };
-    return results;
   }
 
   #publishedIn({ decisions }: World): ReadonlyMap<string, readonly string[]> {

@@ -74,9 +74,8 @@ describe('berth explain --data', () => {
     });
     const engine = startEngine();
     for (const world of [BEFORE, AFTER]) {
-      const results = engine(world);
-      recorder.saw(world, results);
-      for (const result of results)
+      for (const result of engine(world)) {
+        recorder.saw(world, result);
         recorder.record({
           placement: 'team/web',
           result,
@@ -85,6 +84,7 @@ describe('berth explain --data', () => {
           removed: [],
           released: undefined,
         });
+      }
     }
     await history.flush();
   });

@@ -207,7 +207,7 @@ export class Simulation {
       book,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
       decide: (world) => {
-        const results = engine(world);
+        const results = [...engine(world)];
         for (const result of results)
           client.decided(`team-a/${result.placement.metadata.name}`, result.selected);
         return results;

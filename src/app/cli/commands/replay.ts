@@ -49,7 +49,7 @@ async function runReplay(io: CliIo, hash: string, flags: HistoryFlags): Promise<
       },
     );
   const world = await new HistoryReader(historyDir(flags)).readWorld(record.inputs);
-  const result = startEngine()(world).find(
+  const result = [...startEngine()(world)].find(
     (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
   );
   const again = result === undefined ? 'nothing' : decidedText(result);
