@@ -1,20 +1,5 @@
 import type { RequestInfo } from './request-info.ts';
-import type { RequestMetrics } from './request-metrics.ts';
-
-export interface ClusterGauges {
-  readonly name: string;
-  readonly objects: number;
-  readonly resourceVersion: number;
-  readonly logBytes: number;
-}
-
-/** What the metrics need to know of a finished request. */
-export interface FinishedRequest {
-  readonly code: number;
-  readonly durationMs: number;
-  /** The caller is known and may do it; what others ask for never becomes a label. */
-  readonly allowed: boolean;
-}
+import type { ClusterGauges, FinishedRequest, RequestMetrics } from './request-metrics.ts';
 
 /** What `/metrics` shows. The Prometheus client is loaded beside the first request: a hub that starts does not wait for it. */
 export class HubMetrics {

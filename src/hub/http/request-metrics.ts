@@ -1,8 +1,22 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ClusterGauges, FinishedRequest } from './hub-metrics.ts';
 import type { RequestInfo } from './request-info.ts';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface ClusterGauges {
+  readonly name: string;
+  readonly objects: number;
+  readonly resourceVersion: number;
+  readonly logBytes: number;
+}
+
+/** What the metrics need to know of a finished request. */
+export interface FinishedRequest {
+  readonly code: number;
+  readonly durationMs: number;
+  /** The caller is known and may do it; what others ask for never becomes a label. */
+  readonly allowed: boolean;
+}
 
 /** The hub's Prometheus registry: requests by verb and resource, and the size of every cluster's store. */
 export class RequestMetrics {
