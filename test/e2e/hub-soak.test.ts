@@ -178,9 +178,7 @@ describe('mixed load', () => {
     const middle = samples.slice(samples.length / 2, (samples.length * 3) / 4);
     const late = samples.slice((samples.length * 3) / 4);
     const highest = (values: readonly number[]): number => Math.max(...values);
-    // In half a minute the heap has not found its size yet; a leak shows in the long run.
-    const growth = SECONDS < 600 ? 1.5 : 1.15;
-    expect(highest(late)).toBeLessThan(highest(middle) * growth + 20);
+    expect(highest(late)).toBeLessThan(highest(middle) * 1.15 + 20);
     expect(seen.disorder).toEqual([]);
     expect(seen.streams).toBeGreaterThan(5);
     const total = operations.reduce((sum, count) => sum + count, 0);
