@@ -1,23 +1,28 @@
 import type pLimit from 'p-limit';
-import { CONFIG_MAP } from '../../core/model/kinds.ts';
+import { BerthError, InputError } from '../../core/errors.ts';
+import { CONFIG_MAP, type KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { refOf } from '../../core/model/object-ref.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import type { KubeApi, ObjectList } from '../../core/ports.ts';
 import {
   APPLY_SET_ID_LABEL,
   APPLY_SET_PART_OF_LABEL,
   applySetParent,
   type ApplySetParent,
   type MemberKind,
+  memberNamespaces,
 } from '../../core/sync/apply-set.ts';
 import { containsAll } from '../../core/sync/desired-object.ts';
 import { identityOf } from '../../core/sync/plan-prune.ts';
+import { resourceName, type UnlistedKind } from './unlisted-kind.ts';
 
 /** What stands on the hub of the kinds that a source has, by identity. */
 export interface SetMembers {
-  readonly own: ReadonlyMap<string, KubeObject>;
+  readonly own: Map<string, KubeObject>;
   /** Members of other ApplySets, with the id of their set. */
   readonly others: ReadonlyMap<string, string>;
+  /** Kinds of which nobody knows what is there. */
+  readonly unlisted: readonly UnlistedKind[];
 }
 
 /** An ApplySet on the hub: its parent and its members. */
@@ -26,6 +31,8 @@ export class ApplySetRegistry {
   readonly #parent: ApplySetParent;
   readonly #id: string;
   readonly #limit: ReturnType<typeof pLimit>;
+  /** The parent as it was read or written last. */
+  #known: KubeObject | undefined;
 
   constructor(parts: {
     readonly api: KubeApi;
@@ -39,33 +46,56 @@ export class ApplySetRegistry {
     this.#limit = parts.limit;
   }
 
-  readParent(): Promise<KubeObject | undefined> {
-    return this.#api.get(CONFIG_MAP, this.#parent);
+  async readParent(): Promise<KubeObject | undefined> {
+    this.#known = await this.#api.get(CONFIG_MAP, this.#parent);
+    return this.#known;
   }
 
-  /** Names kinds and namespaces of the members on the parent, when that changes it. Its namespace has to be there. */
-  async writeParent(before: KubeObject | undefined, members: readonly KubeObject[]): Promise<void> {
-    const parent = applySetParent(this.#parent, this.#id, members);
-    if (before !== undefined && containsAll(before, parent)) return;
-    await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
+  /**
+   * Names kinds and namespaces of the members on the parent, when that changes it. Of kinds that could not be listed the parent
+   * keeps what it says: their members must be found again. Its namespace has to be there.
+   */
+  async writeParent(
+    members: readonly Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>[],
+    unlisted: readonly UnlistedKind[],
+  ): Promise<void> {
+    const namespaces = unlisted.length === 0 ? [] : ['', ...memberNamespaces(this.#known)];
+    const unknown = unlisted.flatMap(({ apiVersion, kind }) =>
+      namespaces.map((namespace) => ({ apiVersion, kind, metadata: { name: '', namespace } })),
+    );
+    const parent = applySetParent(this.#parent, this.#id, [...members, ...unknown]);
+    if (this.#known !== undefined && containsAll(this.#known, parent)) return;
+    this.#known = await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
   }
 
+  /** Lists each kind by itself: one that is refused or broken says nothing about the others. Throws when the hub answers for none. */
   async listMembers(kinds: readonly MemberKind[]): Promise<SetMembers> {
     const own = new Map<string, KubeObject>();
     const others = new Map<string, string>();
-    const list = async ({ apiVersion, kind }: MemberKind): Promise<void> => {
-      const info = await this.#api.resolve(apiVersion, kind);
+    const lists = await Promise.all(kinds.map((kind) => this.#limit(() => this.#listKind(kind))));
+    const unlisted = lists.filter((list) => 'error' in list);
+    const [broken] = unlisted.filter(({ error }) => !(error instanceof InputError));
+    if (broken !== undefined && unlisted.length === kinds.length) throw broken.error;
+    for (const object of lists.flatMap((list) => ('error' in list ? [] : list.items))) {
+      const set = object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
+      if (set === this.#id) own.set(identityOf(refOf(object)), object);
+      else others.set(identityOf(refOf(object)), set);
+    }
+    return { own, others, unlisted };
+  }
+
+  /** The members of every set: an object can be in one only. */
+  async #listKind(member: MemberKind): Promise<Pick<ObjectList, 'items'> | UnlistedKind> {
+    let info: KindInfo | undefined;
+    try {
+      info = await this.#api.resolve(member.apiVersion, member.kind);
       // A kind that the hub does not serve has no members; applying one says so.
-      if (info === undefined) return;
-      // Those of every set: an object can be in one only.
-      for (const object of (await this.#api.list(info, { labelSelector: APPLY_SET_PART_OF_LABEL })).items) {
-        const set = object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
-        if (set === this.#id) own.set(identityOf(refOf(object)), object);
-        else others.set(identityOf(refOf(object)), set);
-      }
-    };
-    await Promise.all(kinds.map((kind) => this.#limit(() => list(kind))));
-    return { own, others };
+      if (info === undefined) return { items: [] };
+      return await this.#api.list(info, { labelSelector: APPLY_SET_PART_OF_LABEL });
+    } catch (error) {
+      if (!(error instanceof BerthError)) throw error;
+      return { ...member, resource: resourceName(member, info), error };
+    }
   }
 
   /** `source first` for a set whose parent stands beside ours, else its id. */

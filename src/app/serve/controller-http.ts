@@ -58,7 +58,7 @@ function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource 
   };
 }
 
-function addGauges({ metrics, inventory, book, decider }: ControllerHttpOptions): void {
+function addGauges({ metrics, inventory, book, decider, loops }: ControllerHttpOptions): void {
   const perKind = (value: (reflector: HubInventory['clusters']) => number) => () =>
     new Map(inventory.reflectors.map((reflector) => [reflector.kind.kind, value(reflector)]));
   metrics.gaugePerKind(
@@ -75,6 +75,20 @@ function addGauges({ metrics, inventory, book, decider }: ControllerHttpOptions)
     'berth_inventory_lists',
     'Complete lists read since the start',
     perKind((r) => r.relists),
+  );
+  metrics.gaugePerLabels(
+    'berth_source_unlisted_kinds',
+    'Kinds of a source that could not be listed on the hub: nothing of them is applied or deleted',
+    ['source', 'resource', 'reason'],
+    () =>
+      loops
+        .map((loop) => loop.status())
+        .flatMap(({ name: source, outcome }) =>
+          (outcome?.unlisted ?? []).map(({ resource, error }) => ({
+            labels: { source, resource, reason: error.code },
+            value: 1,
+          })),
+        ),
   );
   metrics.gauge(
     'berth_published_placements',

@@ -59,13 +59,26 @@ export class ControllerMetrics {
 
   /** The same for one number per kind. */
   gaugePerKind(name: string, help: string, collect: () => ReadonlyMap<string, number>): void {
+    this.gaugePerLabels(name, help, ['kind'], () =>
+      [...collect()].map(([kind, value]) => ({ labels: { kind }, value })),
+    );
+  }
+
+  /** The same for what comes and goes: a combination of labels that is not collected any more is not shown any more. */
+  gaugePerLabels<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    collect: () => readonly { readonly labels: Readonly<Record<L, string>>; readonly value: number }[],
+  ): void {
     new Gauge({
       name,
       help,
-      labelNames: ['kind'],
+      labelNames: [...labelNames],
       registers: [this.registry],
       collect() {
-        for (const [kind, value] of collect()) this.set({ kind }, finite(value));
+        this.reset();
+        for (const { labels, value } of collect()) this.set(labels, finite(value));
       },
     });
   }

@@ -6,17 +6,19 @@ import { formatRef, refOf } from '../../core/model/object-ref.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
-import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { inWaves } from '../../core/sync/apply-order.ts';
 import { applySetId, type MemberKind, memberKinds } from '../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../core/sync/desired-object.ts';
-import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
+import { identityOf } from '../../core/sync/plan-prune.ts';
 import { planIncrement, type SettledSet, settledSet } from '../../core/sync/settled-set.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
+import { pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
+import { requiredKind } from './required-kind.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
+import { isOfKind, type UnlistedKind, unlistedProblem } from './unlisted-kind.ts';
 
 export interface HubSyncOptions {
   readonly api: KubeApi;
@@ -48,6 +50,8 @@ export interface SyncOutcome {
   /** The release that let a prune beyond the budget happen, and who gave it. */
   readonly released?: { readonly token: string; readonly by: string } | undefined;
   readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
+  /** Kinds that nothing was done for, each with a problem of its own among the others. */
+  readonly unlisted: readonly UnlistedKind[];
 }
 
 interface Tally {
@@ -102,21 +106,43 @@ export class HubSync {
   ): Promise<SyncOutcome> {
     const tally: Tally = { applied: 0, unchanged: wanted.length - changed.length, pruned: 0, problems: [] };
     await this.#applyAll(changed, new Map(), tally);
-    return { ...tally, pruneHeld: undefined };
+    return { ...tally, pruneHeld: undefined, unlisted: [] };
   }
 
   async #syncAll(input: SyncInput, wanted: readonly SourceObject[]): Promise<SyncOutcome> {
     const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
-    const { own: members, others } = await this.#registry.listMembers(kinds);
+    const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#others = others;
     await this.#namespaces.need(this.#options.namespace);
     // Before the first member: a crash in between must not leave members that no parent names.
-    await this.#registry.writeParent(parent, [...members.values(), ...wanted.map(({ object }) => object)]);
-    await this.#applyAll(wanted, members, tally);
-    const pruned = await this.#prune(input, members, parent, tally);
-    return { ...tally, ...pruned };
+    const objects = wanted.map(({ object }) => object);
+    await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    const blind = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
+    for (const { kind, is } of blind)
+      tally.problems.push(
+        unlistedProblem(
+          kind,
+          wanted.filter(({ object }) => is(object)),
+        ),
+      );
+    const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
+    await this.#applyAll(known, members, tally);
+    const { pruneHeld, released, deleted, problems } = await pruneHub(
+      { ...this.#options, limit: this.#limit },
+      input,
+      members,
+      parent,
+    );
+    tally.problems.push(...problems);
+    tally.pruned = deleted.length;
+    for (const object of deleted) {
+      members.delete(identityOf(refOf(object)));
+      this.#stored.delete(identityOf(refOf(object)));
+    }
+    if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    return { ...tally, pruneHeld, released, unlisted };
   }
 
   async #applyAll(
@@ -145,7 +171,7 @@ export class HubSync {
 
   async #applyObject(object: KubeObject, members: ReadonlyMap<string, KubeObject>): Promise<boolean> {
     const { api, force } = this.#options;
-    const kind = await this.#requireKind(object);
+    const kind = await requiredKind(api, object);
     const desired = desiredObject(placed(object, kind), { ...this.#options, applySetId: this.#id });
     const id = identityOf(refOf(desired));
     let live = members.get(id);
@@ -191,76 +217,6 @@ export class HubSync {
       { subresource: 'status', fieldManager: 'berth' },
     );
     return true;
-  }
-
-  async #prune(
-    input: SyncInput,
-    members: ReadonlyMap<string, KubeObject>,
-    parent: KubeObject | undefined,
-    tally: Tally,
-  ): Promise<Pick<SyncOutcome, 'pruneHeld' | 'released'>> {
-    const { source, budget, digest } = this.#options;
-    const wanted = new Set(input.objects.map(({ object }) => identityOf(refOf(object))));
-    // As they stand on the hub: see `placed`.
-    for (const { object } of input.objects) {
-      wanted.add(identityOf({ ...refOf(object), namespace: '' }));
-      if (object.metadata.namespace === undefined)
-        wanted.add(identityOf({ ...refOf(object), namespace: 'default' }));
-    }
-    const releasedToken = parent?.metadata.annotations?.[RELEASE_ANNOTATION];
-    const all = [...members.values()];
-    const plan = planPrune({
-      source,
-      members: all,
-      wanted,
-      complete: input.complete,
-      budget,
-      releasedToken,
-      digest,
-    });
-    if (plan.kind === 'suspended') {
-      tally.problems.push({
-        object: `source ${source}`,
-        message: plan.message,
-        location: undefined,
-        retry: false,
-      });
-      return { pruneHeld: undefined };
-    }
-    if (plan.kind === 'held') return { pruneHeld: { message: plan.message, token: plan.token } };
-    for (const wave of [...inWaves(plan.objects)].reverse())
-      await Promise.all(wave.map((object) => this.#limit(() => this.#pruneOne(object, tally))));
-    if (plan.objects.length > 0) {
-      const pruned = new Set(plan.objects);
-      const left = all.filter((member) => !pruned.has(member));
-      await this.#registry.writeParent(undefined, [...left, ...input.objects.map(({ object }) => object)]);
-    }
-    const by = parent?.metadata.annotations?.[RELEASED_BY_ANNOTATION] ?? 'unknown';
-    const token = plan.releasedToken;
-    return { pruneHeld: undefined, released: token === undefined ? undefined : { token, by } };
-  }
-
-  async #pruneOne(object: KubeObject, tally: Tally): Promise<void> {
-    try {
-      const kind = await this.#requireKind(object);
-      const { namespace = '', name, uid } = object.metadata;
-      await this.#options.api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
-      this.#stored.delete(identityOf(refOf(object)));
-      tally.pruned += 1;
-    } catch (error) {
-      if (!(error instanceof BerthError)) throw error;
-      tally.problems.push(syncProblemOf({ object }, error));
-    }
-  }
-
-  async #requireKind(object: KubeObject): Promise<KindInfo> {
-    const info = await this.#options.api.resolve(object.apiVersion, object.kind);
-    if (info !== undefined) return info;
-    throw new TransientError(`the hub does not serve ${object.apiVersion} ${object.kind}`, {
-      code: 'sync.kind',
-      subject: formatRef(refOf(object)),
-      hint: 'install its CustomResourceDefinition on the hub, or take the object out of the source’s paths',
-    });
   }
 
   #isStored(id: string, desired: KubeObject, live: KubeObject): boolean {

@@ -64,6 +64,12 @@ export function memberKinds(parent: KubeObject | undefined): readonly MemberKind
   });
 }
 
+/** The namespaces that the parent says its members are in, besides its own. */
+export function memberNamespaces(parent: KubeObject | undefined): readonly string[] {
+  const text = parent?.metadata.annotations?.[APPLY_SET_NAMESPACES_ANNOTATION] ?? '';
+  return text.split(',').filter((namespace) => namespace !== '');
+}
+
 /** `apps/v1/Deployment` is `Deployment.apps`; `v1/ConfigMap` is `ConfigMap`. */
 function groupKindOf(version: string): string {
   const parts = version.split('/');

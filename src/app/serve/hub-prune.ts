@@ -1,0 +1,96 @@
+import type pLimit from 'p-limit';
+import { BerthError } from '../../core/errors.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { refOf } from '../../core/model/object-ref.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { Digest } from '../../core/publish/plan-token.ts';
+import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
+import { inWaves } from '../../core/sync/apply-order.ts';
+import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
+import type { SyncInput, SyncOutcome } from './hub-sync.ts';
+import { requiredKind } from './required-kind.ts';
+import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
+
+export interface PruneParts {
+  readonly api: KubeApi;
+  readonly digest: Digest;
+  readonly source: string;
+  readonly budget: RemovalBudget;
+  readonly limit: ReturnType<typeof pLimit>;
+}
+
+export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'> {
+  readonly deleted: readonly KubeObject[];
+  readonly problems: readonly SyncProblem[];
+}
+
+/**
+ * Deletes the members that left Git, as far as may be: all of Git was read, and the removal budget or a release lets it happen.
+ * @param parent of the ApplySet, with the release by hand
+ */
+export async function pruneHub(
+  parts: PruneParts,
+  input: SyncInput,
+  members: ReadonlyMap<string, KubeObject>,
+  parent: KubeObject | undefined,
+): Promise<PruneOutcome> {
+  const { source, budget, digest } = parts;
+  const annotations = parent?.metadata.annotations ?? {};
+  const plan = planPrune({
+    source,
+    members: [...members.values()],
+    wanted: wantedIdentities(input),
+    complete: input.complete,
+    budget,
+    releasedToken: annotations[RELEASE_ANNOTATION],
+    digest,
+  });
+  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
+  if (plan.kind === 'suspended') {
+    const { message } = plan;
+    return {
+      ...nothing,
+      problems: [{ object: `source ${source}`, message, location: undefined, retry: false }],
+    };
+  }
+  if (plan.kind === 'held') return { ...nothing, pruneHeld: { message: plan.message, token: plan.token } };
+  const problems: SyncProblem[] = [];
+  const deleted: KubeObject[] = [];
+  for (const wave of [...inWaves(plan.objects)].reverse())
+    await Promise.all(
+      wave.map((object) =>
+        parts.limit(async () => {
+          const problem = await deleteMember(parts.api, object);
+          if (problem === undefined) deleted.push(object);
+          else problems.push(problem);
+        }),
+      ),
+    );
+  const token = plan.releasedToken;
+  const by = annotations[RELEASED_BY_ANNOTATION] ?? 'unknown';
+  return { ...nothing, deleted, problems, released: token === undefined ? undefined : { token, by } };
+}
+
+function wantedIdentities({ objects }: SyncInput): ReadonlySet<string> {
+  const wanted = new Set(objects.map(({ object }) => identityOf(refOf(object))));
+  // As they stand on the hub: in the default namespace when they name none, in none when the kind has none.
+  for (const { object } of objects) {
+    wanted.add(identityOf({ ...refOf(object), namespace: '' }));
+    if (object.metadata.namespace === undefined)
+      wanted.add(identityOf({ ...refOf(object), namespace: 'default' }));
+  }
+  return wanted;
+}
+
+async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {
+  try {
+    const kind = await requiredKind(api, object);
+    const { namespace = '', name, uid } = object.metadata;
+    await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return syncProblemOf({ object }, error);
+  }
+}
