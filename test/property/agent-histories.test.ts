@@ -5,6 +5,7 @@ import { hubHashOf } from '../../src/app/agent/agent-settings.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
 import type { ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { CLAIM_LABEL } from '../../src/core/work/claim.ts';
 import { CONFIG_MAP, configMap } from '../app/agent/agent-world.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
@@ -95,6 +96,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 30, 500, 20_000) }),
   },
 );
+
+/** What these histories once brought to light. */
+const FOUND: readonly Step[][] = [
+  // Killed between the server-side apply of an object and its owner reference: nobody knew the object as theirs.
+  [
+    { do: 'apply', work: 'two', objects: ['b'], content: 0, server: true, orphan: false },
+    { do: 'flaky', of: 'cluster', calls: 1 },
+    { do: 'cutHub' },
+    { do: 'delete', work: 'two' },
+    { do: 'deleteApplied', work: 'two' },
+    { do: 'kill', afterWrites: 6, lastIsDone: false },
+    { do: 'apply', work: 'one', objects: ['a'], content: 0, server: false, orphan: true },
+  ],
+];
 
 /** Two API servers that live on, and agents that come and go. */
 class History {
@@ -268,6 +283,7 @@ async function check(history: History): Promise<void> {
   const unwanted = objects.filter(({ metadata }) => !wantedBy.has(metadata.name));
   expect(unwanted.filter(({ metadata }) => !history.mayStay.has(metadata.name))).toEqual([]);
   expect(unwanted.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
+  expect(objects.filter(({ metadata }) => metadata.labels?.[CLAIM_LABEL] !== undefined)).toEqual([]);
   expect(names(objects)).toEqual(expect.arrayContaining([...wantedBy.keys()]));
   for (const object of objects) {
     const wanting = wantedBy.get(object.metadata.name) ?? [];
@@ -324,7 +340,12 @@ describe('random histories of an agent', () => {
           await history.run(steps);
           await check(history);
         }),
-        { numRuns: HISTORIES, ...(SEED === undefined ? {} : { seed: SEED }), endOnFailure: false },
+        {
+          numRuns: HISTORIES,
+          ...(SEED === undefined ? {} : { seed: SEED }),
+          endOnFailure: false,
+          examples: FOUND.map((steps) => [steps]),
+        },
       );
     },
     60_000 + HISTORIES * 200,

@@ -2,6 +2,7 @@ import type { KindInfo } from '../../core/model/kinds.ts';
 import type { ManifestResourceMeta } from '../../core/model/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi, ObjectKey } from '../../core/ports.ts';
+import { withoutClaim } from '../../core/work/claim.ts';
 import { failureText } from './kube-failure.ts';
 
 /** One manifest of a work, read and resolved. */
@@ -80,9 +81,10 @@ function addressProblem(name: string, namespace: string, kind: KindInfo): string
   return kind.namespaced && namespace === '' ? 'the server could not find the requested resource' : undefined;
 }
 
-/** Without what only a server may say, and without a namespace where the kind has none. */
+/** Without what only a server or the agent may say, and without a namespace where the kind has none. */
 function inScope(manifest: KubeObject, kind: KindInfo): KubeObject {
-  const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...metadata } = manifest.metadata;
+  const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...rest } = manifest.metadata;
+  const metadata = rest.labels === undefined ? rest : { ...rest, labels: withoutClaim(rest.labels) };
   if (kind.namespaced) return { ...manifest, metadata };
   const { namespace: _namespace, ...clusterScoped } = metadata;
   return { ...manifest, metadata: clusterScoped };

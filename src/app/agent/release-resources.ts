@@ -3,6 +3,7 @@ import type { AppliedResource } from '../../core/model/applied-manifest-work.ts'
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import { isClaimedBy, unclaimPatch } from '../../core/work/claim.ts';
 import { isAppliedWorkOwner } from '../../core/work/ownership.ts';
 import { AGENT_MANAGER } from './apply/apply-context.ts';
 import { isRefusal } from './kube-failure.ts';
@@ -16,8 +17,9 @@ export interface Released {
 
 /**
  * Lets go of objects that a work no longer wants. Deletes only what is proven to be ours alone: the object that was just read
- * carries the owner reference of this very AppliedManifestWork (by uid) and of no other. The uid recorded with it does not
- * count: an agent that died after it made the object anew has not recorded the new one. Anything unsure stays.
+ * carries the owner reference of this very AppliedManifestWork (by uid), or its claim to one, and the reference of no other. The
+ * uid recorded with it does not count: an agent that died after it made the object anew has not recorded the new one. Anything
+ * unsure stays.
  * @param stays objects that are to outlive the work: they only lose our reference
  */
 export async function releaseResources(
@@ -50,7 +52,8 @@ async function releaseOne(
   const live = await cluster.get(kind, key);
   if (live === undefined) return true;
   const owners = live.metadata.ownerReferences ?? [];
-  if (!owners.some((reference) => reference.uid === owner.uid)) return true;
+  const owned = owners.some((reference) => reference.uid === owner.uid);
+  if (!owned && !isClaimedBy(live.metadata, owner)) return true;
   const shared = owners.some((reference) => isAppliedWorkOwner(reference) && reference.uid !== owner.uid);
   if (shared || stays) {
     await leaveToOthers(cluster, kind, live, owner);
@@ -78,7 +81,7 @@ async function leaveToOthers(
   const ownerReferences = (live.metadata.ownerReferences ?? []).filter(
     (reference) => reference.uid !== owner.uid,
   );
-  const patch = { metadata: { uid, resourceVersion, ownerReferences } };
+  const patch = { metadata: { uid, resourceVersion, ownerReferences, ...unclaimPatch(live.metadata) } };
   try {
     await cluster.mergePatch(kind, { namespace, name }, patch, { fieldManager: AGENT_MANAGER });
   } catch (error) {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { kindOfResource, releaseResources } from '../../../src/app/agent/release-resources.ts';
 import type { AppliedResource } from '../../../src/core/model/applied-manifest-work.ts';
 import type { OwnerReference } from '../../../src/core/model/object-meta.ts';
+import { CLAIM_LABEL } from '../../../src/core/work/claim.ts';
 import { appliedWorkOwner } from '../../../src/core/work/ownership.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 
@@ -20,6 +21,8 @@ interface Case {
   /** Owners of the object on the cluster; undefined: there is none. */
   readonly owners: readonly OwnerReference[] | undefined;
   readonly recordedUid: string;
+  /** Uid of the work that claims it. */
+  readonly claim?: string;
   readonly stays?: boolean;
   /** Owners that are left; undefined: the object is gone. */
   readonly left: readonly OwnerReference[] | undefined;
@@ -40,18 +43,37 @@ const cases: readonly Case[] = [
   },
   { name: 'ours and of another work', owners: [OURS, OTHER_WORK], recordedUid: 'uid', left: [OTHER_WORK] },
   { name: 'ours, to outlive the work', owners: [OURS], recordedUid: 'uid', stays: true, left: [] },
+  { name: 'claimed by us', owners: [], claim: 'ours', recordedUid: '', left: undefined },
+  { name: 'claimed by another work', owners: [], claim: 'other', recordedUid: '', left: [] },
+  {
+    name: 'claimed by us, of another work',
+    owners: [OTHER_WORK],
+    claim: 'ours',
+    recordedUid: '',
+    left: [OTHER_WORK],
+  },
+  {
+    name: 'claimed by us, to outlive the work',
+    owners: [],
+    claim: 'ours',
+    recordedUid: '',
+    stays: true,
+    left: [],
+  },
 ];
 
 describe('letting go of what a work no longer wants', () => {
-  it.each(cases)('$name', async ({ owners, recordedUid, stays = false, left }) => {
+  it.each(cases)('$name', async ({ owners, claim, recordedUid, stays = false, left }) => {
     const cluster = new FakeKubeApi();
     const kind = kindOfResource(RESOURCE);
-    const metadata = { namespace: 'app', name: 'settings', ownerReferences: owners };
+    const labels = { app: 'x', ...(claim === undefined ? {} : { [CLAIM_LABEL]: claim }) };
+    const metadata = { namespace: 'app', name: 'settings', labels, ownerReferences: owners };
     if (owners !== undefined) await cluster.create(kind, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
     const recorded = { ...RESOURCE, uid: recordedUid };
     const released = await releaseResources(cluster, [recorded], OURS, () => stays);
     expect(released).toEqual({ pending: [], problems: [] });
     const live = await cluster.get(kind, { namespace: 'app', name: 'settings' });
     expect(live === undefined ? undefined : (live.metadata.ownerReferences ?? [])).toEqual(left);
+    if (live !== undefined && claim === 'ours') expect(live.metadata.labels).toEqual({ app: 'x' });
   });
 });

@@ -1,6 +1,7 @@
 import type { IgnoreField, ServerSideApplyConfig } from '../../../core/model/manifest-work.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { withClaim } from '../../../core/work/claim.ts';
 import { digestOf } from '../agent-settings.ts';
 import { fixOwners } from './apply-by-update.ts';
 import { wantedDigest } from './applied-memory.ts';
@@ -10,7 +11,10 @@ import { removeIgnoredFields } from './ignore-fields.ts';
 /** Marks what was last applied under ignoreFields; an equal mark means that drift is to be left alone. */
 const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
 
-/** Strategy ServerSideApply, then the owner references by a patch of their own: they are shared with other works. */
+/**
+ * Strategy ServerSideApply, then the owner references by a patch of their own: they are shared with other works. In between a
+ * claim stands for ours.
+ */
 export async function applyByServer(context: ApplyContext): Promise<StrategyResult> {
   const config = context.strategy?.serverSideApply ?? {};
   const manifest = withoutNullTimes(withoutOwners(context.task.manifest)) as KubeObject;
@@ -41,7 +45,7 @@ async function applyAll(
   const live = context.likelyNew ? undefined : await readLive(context);
   if (live !== undefined && context.memory.isSettled(context.task.meta.ordinal, wanted, live))
     return { object: live, wrote: false };
-  const object = await send(context, manifest, config);
+  const object = await send(context, manifest, config, live);
   return { object, wanted, wrote: object.metadata.resourceVersion !== live?.metadata.resourceVersion };
 }
 
@@ -55,23 +59,28 @@ async function applyWithIgnored(
   const hash = digestOf(canonicalJson(stripped));
   const live = await readLive(context);
   if (live === undefined)
-    return { object: await send(context, withHash(manifest, hash), config), wrote: true };
+    return { object: await send(context, withHash(manifest, hash), config, live), wrote: true };
   if (live.metadata.annotations?.[HASH_ANNOTATION] === hash) return { object: live, wrote: false };
-  return { object: await send(context, withHash(stripped, hash), config), wrote: true };
+  return { object: await send(context, withHash(stripped, hash), config, live), wrote: true };
 }
 
 function isOnSpokePresent(field: IgnoreField): boolean {
   return field.condition === 'OnSpokePresent';
 }
 
+/** @param before undefined: it has yet to be made, or was not read */
 async function send(
   context: ApplyContext,
   manifest: KubeObject,
   { force, fieldManager }: ServerSideApplyConfig,
+  before: KubeObject | undefined,
 ): Promise<KubeObject> {
   const { cluster, live, task } = context;
+  const { reference, owned } = context.ownership;
+  const stands = (before?.metadata.ownerReferences ?? []).some(({ uid }) => uid === reference.uid);
+  const sent = owned && !stands ? withClaim(manifest, reference) : manifest;
   const manager = fieldManager === undefined || fieldManager === '' ? AGENT_MANAGER : fieldManager;
-  const object = await cluster.apply(task.kind, manifest, { fieldManager: manager, force: force ?? false });
+  const object = await cluster.apply(task.kind, sent, { fieldManager: manager, force: force ?? false });
   live.written(task.kind, object, context.work);
   return object;
 }

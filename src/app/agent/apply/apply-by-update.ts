@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { jsonEqual } from '../../../core/model/json-equal.ts';
+import { unclaimPatch } from '../../../core/work/claim.ts';
 import { withOwner } from '../../../core/work/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata } from '../../../core/work/update/plan-update.ts';
 import { digestOf } from '../agent-settings.ts';
@@ -80,14 +81,16 @@ async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeOb
   return create(context);
 }
 
-/** Adds, refreshes or takes away our owner reference, nothing else. */
+/** Adds, refreshes or takes away our owner reference, and ends the claim to one, nothing else. */
 export async function fixOwners(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
   const { cluster, task, ownership } = context;
   const before = live.metadata.ownerReferences ?? [];
   const ownerReferences = withOwner(before, ownership.reference, ownership.owned);
-  if (jsonEqual(ownerReferences, before)) return { object: live, wrote: false };
+  const unclaim = unclaimPatch(live.metadata);
+  if (jsonEqual(ownerReferences, before) && unclaim.labels === undefined)
+    return { object: live, wrote: false };
   const { uid, resourceVersion } = live.metadata;
-  const patch = { metadata: { uid, resourceVersion, ownerReferences } };
+  const patch = { metadata: { uid, resourceVersion, ownerReferences, ...unclaim } };
   const object = await cluster.mergePatch(task.kind, task.key, patch, { fieldManager: AGENT_MANAGER });
   context.live.written(task.kind, object, context.work);
   return { object, wrote: true };

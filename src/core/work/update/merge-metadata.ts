@@ -1,4 +1,5 @@
 import type { ObjectMeta, OwnerReference } from '../../model/object-meta.ts';
+import { withoutClaim } from '../claim.ts';
 import { withOwner } from '../ownership.ts';
 
 export interface Ownership {
@@ -15,7 +16,7 @@ export function mergeMetadata(live: ObjectMeta, manifest: ObjectMeta, ownership:
   const { labels, annotations, ownerReferences: _live, ...rest } = live;
   return {
     ...rest,
-    ...mapField('labels', mergeMap(labels, manifest.labels)),
+    ...mapField('labels', withoutClaim(mergeMap(labels, manifest.labels))),
     ...mapField('annotations', mergeMap(annotations, manifest.annotations)),
     ...(merged.length === 0 ? {} : { ownerReferences: merged }),
   };
