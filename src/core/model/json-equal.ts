@@ -27,7 +27,9 @@ export function canonicalJson(value: unknown): string {
 function canonicalText(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item) ?? 'null').join(',')}]`;
-  if ('toJSON' in value) return canonicalText(JSON.parse(JSON.stringify(value)));
+  // A function only: in data from outside it may be the name of a key like any other.
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return canonicalText(JSON.parse(JSON.stringify(value)));
   let text = '';
   for (const key of sortedKeys(value)) {
     const item = canonicalText((value as Readonly<Record<string, unknown>>)[key]);

@@ -17,6 +17,16 @@ describe('canonicalJson', () => {
       given: JSON.parse('{"__proto__":1,"a\\"b":2}') as unknown,
       want: '{"__proto__":1,"a\\"b":2}',
     },
+    {
+      name: 'takes a key with the name of a method like any other',
+      given: { data: { toJSON: 'x', then: { toJSON: null } } },
+      want: '{"data":{"then":{"toJSON":null},"toJSON":"x"}}',
+    },
+    {
+      name: 'writes what says itself how it is written',
+      given: { at: new Date(0), it: { toJSON: () => ({ b: 1, a: 2 }) } },
+      want: '{"at":"1970-01-01T00:00:00.000Z","it":{"a":2,"b":1}}',
+    },
     { name: 'writes numbers as JSON does', given: [1e21, -0, 1.5, Number.NaN], want: '[1e+21,0,1.5,null]' },
     { name: 'has empty ones', given: { a: [], b: {} }, want: '{"a":[],"b":{}}' },
   ])('$name', ({ given, want }) => expect(canonicalJson(given)).toBe(want));
