@@ -135,14 +135,15 @@ function skip(compiled: CompiledPlacement, { prior, journalLength }: DecisionBas
     recorded: prior,
     journalLength,
     result: {
-      ...{
-        placement: compiled.placement,
-        outcome: 'skipped',
-        status: SUCCESS,
-        selected: [],
-        selectedScores: [],
-      },
-      ...{ unscheduled: 0, groups: [], conditions: [], requeueAtMs: undefined },
+      placement: compiled.placement,
+      outcome: 'skipped',
+      status: SUCCESS,
+      selected: [],
+      selectedScores: [],
+      unscheduled: 0,
+      groups: [],
+      conditions: [],
+      requeueAtMs: undefined,
     },
   };
 }

@@ -25,7 +25,7 @@ export class DecisionBook {
   #frequency = new Int32Array(64);
   #most = 0;
   /** The clusters that are decided `#most` times; undefined: to be looked for. */
-  #top: number[] | undefined;
+  #top: Set<number> | undefined;
 
   constructor(fleet: Fleet, decisions: readonly PlacementDecision[]) {
     this.#fleet = fleet;
@@ -51,8 +51,9 @@ export class DecisionBook {
     if (this.#most === 0) return 0;
     this.#top ??= this.#findTop();
     const isOwn = (cluster: number): boolean =>
-      cluster < this.#fleet.size ? hasBit(own.bits, cluster) : own.gone.includes(cluster);
-    return this.#top.every(isOwn) ? this.#most - 1 : this.#most;
+      cluster < this.#fleet.size ? hasBit(own.bits, cluster) : own.gone.has(cluster);
+    for (const cluster of this.#top) if (!isOwn(cluster)) return this.#most;
+    return this.#most - 1;
   }
 
   /** Copies of the counts, and their largest, without the decisions of one placement, repeats included. */
@@ -150,14 +151,14 @@ export class DecisionBook {
     this.journal.add(number);
     if (after > this.#most) {
       this.#most = after;
-      this.#top = [number];
-    } else if (after === this.#most) this.#top?.push(number);
-    else if (before === this.#most) this.#top = this.#top?.filter((one) => one !== number);
+      this.#top = new Set([number]);
+    } else if (after === this.#most) this.#top?.add(number);
+    else if (before === this.#most) this.#top?.delete(number);
   }
 
-  #findTop(): number[] {
-    const top: number[] = [];
-    for (let i = 0; i < this.#counts.length; i++) if (this.#counts[i] === this.#most) top.push(i);
+  #findTop(): Set<number> {
+    const top = new Set<number>();
+    for (let i = 0; i < this.#counts.length; i++) if (this.#counts[i] === this.#most) top.add(i);
     return top;
   }
 }

@@ -50,7 +50,14 @@ export function moveSelection(index: SchedulingIndex, move: Move): DecidedState 
   const isUnchanged = change.gained.length === 0 && change.lost.length === 0;
   const { feasible, kept } = state;
   return finishDecision(index, {
-    ...{ compiled, stage: 'done', status: SUCCESS, feasible, prior, kept, standing, selected },
+    compiled,
+    stage: 'done',
+    status: SUCCESS,
+    feasible,
+    prior,
+    kept,
+    standing,
+    selected,
     journalLength: standing.basis.journalLength,
     scores: place(result.selectedScores, (at) => totals[at] as number),
     known: {
@@ -111,5 +118,5 @@ function changedDecisions(before: OwnDecisions, { gained, lost }: DecisionChange
   const bits = before.bits.slice();
   for (const cluster of lost) putBit(bits, cluster, false);
   for (const cluster of gained) putBit(bits, cluster, true);
-  return { bits, gone: [], repeats: [] };
+  return { bits, gone: new Set(), repeats: [] };
 }

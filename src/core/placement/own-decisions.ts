@@ -6,7 +6,7 @@ export interface OwnDecisions {
   /** Those in the fleet. */
   readonly bits: Bitset;
   /** Numbers beyond the fleet: clusters that are gone. */
-  readonly gone: readonly number[];
+  readonly gone: ReadonlySet<number>;
   /** Further listings of clusters that are listed already; only decisions from outside have them. */
   readonly repeats: readonly number[];
 }
@@ -19,13 +19,13 @@ export interface DecisionChange {
 
 export function ownDecisions(numbers: Uint32Array, fleetSize: number): OwnDecisions {
   const bits = makeBitset(fleetSize);
-  const gone: number[] = [];
+  const gone = new Set<number>();
   const repeats: number[] = [];
   for (let i = 0; i < numbers.length; i++) {
     const number = numbers[i] as number;
-    if (number < fleetSize ? hasBit(bits, number) : gone.includes(number)) repeats.push(number);
+    if (number < fleetSize ? hasBit(bits, number) : gone.has(number)) repeats.push(number);
     else if (number < fleetSize) putBit(bits, number, true);
-    else gone.push(number);
+    else gone.add(number);
   }
   return { bits, gone, repeats };
 }
@@ -36,8 +36,8 @@ export function listDecisions({ bits, gone, repeats }: OwnDecisions): Uint32Arra
 }
 
 export function decisionChange(before: OwnDecisions, after: OwnDecisions): DecisionChange {
-  const gained = [...after.gone.filter((number) => !before.gone.includes(number)), ...after.repeats];
-  const lost = [...before.gone.filter((number) => !after.gone.includes(number)), ...before.repeats];
+  const gained = [...without(after.gone, before.gone), ...after.repeats];
+  const lost = [...without(before.gone, after.gone), ...before.repeats];
   if (before.bits === after.bits) return { gained, lost };
   for (let word = 0; word < before.bits.length; word++) {
     let differing = (before.bits[word] as number) ^ (after.bits[word] as number);
@@ -49,4 +49,8 @@ export function decisionChange(before: OwnDecisions, after: OwnDecisions): Decis
     }
   }
   return { gained, lost };
+}
+
+function without(numbers: ReadonlySet<number>, others: ReadonlySet<number>): readonly number[] {
+  return [...numbers].filter((number) => !others.has(number));
 }

@@ -61,10 +61,23 @@ function filtersOf(trace: PlacementTrace): CaseResult['filters'] {
 
 function skippedCase(result: ScheduleResult): CaseResult {
   return {
-    ...{ placement: placementKey(result.placement), scheduled: false, code: '', plugin: '', message: '' },
-    ...{ eligibleClusterSets: [], available: [], filters: [], prioritizers: [], scores: {}, selected: [] },
-    ...{ unscheduled: 0, requeueAt: null, placementDecisions: [], numberOfSelectedClusters: 0 },
-    ...{ decisionGroups: [], conditions: [] },
+    placement: placementKey(result.placement),
+    scheduled: false,
+    code: '',
+    plugin: '',
+    message: '',
+    eligibleClusterSets: [],
+    available: [],
+    filters: [],
+    prioritizers: [],
+    scores: {},
+    selected: [],
+    unscheduled: 0,
+    requeueAt: null,
+    placementDecisions: [],
+    numberOfSelectedClusters: 0,
+    decisionGroups: [],
+    conditions: [],
   };
 }
 
