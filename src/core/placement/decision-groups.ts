@@ -1,6 +1,7 @@
 import type { IntOrString } from '../model/int-or-percent.ts';
 import type { Placement } from '../model/placement.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
+import { lowerBound } from '../lower-bound.ts';
 import type { CompiledClusterSelector } from './cluster-selector.ts';
 import { compileClusterSelector, matchesCluster } from './cluster-selector.ts';
 import type { DecisionGroup } from './schedule-result.ts';
@@ -85,13 +86,7 @@ const FEW = 8;
 
 /** Of a sorted list: where the name stands or would stand. */
 function placeOf(names: readonly string[], name: string): number {
-  let [low, high] = [0, names.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((names[middle] as string) < name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return lowerBound(names.length, (at) => (names[at] as string) < name);
 }
 
 /** A percentage is of the selected count, fractions allowed, rounded up; nothing or too much means all. */

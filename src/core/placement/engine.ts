@@ -10,14 +10,12 @@ import type { DecisionBasis } from './decide-placement.ts';
 import { decidePlacement } from './decide-placement.ts';
 import type { DecidedState } from './decided-state.ts';
 import { DecisionBook } from './decision-book.ts';
-import { Dependents } from './dependents.ts';
 import { ImpactFinder } from './impact.ts';
 import { indexWorld, parseNow } from './index-world.ts';
-import { readsDifferently } from './placement-change.ts';
+import { ListedPlacements } from './listed-placements.ts';
 import { isSettled, redecidePlacement } from './redecide-placement.ts';
 import type { ScheduleResult } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
-import { placementKey } from './scheduling-index.ts';
 import { PlacementTrace } from './trace.ts';
 import type { WorldDelta } from './world-delta.ts';
 import { applyToWorld, changesStructure } from './world-delta.ts';
@@ -41,19 +39,14 @@ export class PlacementEngine {
   #world: World;
   #index: SchedulingIndex;
   #book: DecisionBook;
-  #compiled: CompiledPlacement[];
-  #states: (DecidedState | undefined)[];
-  #positionOf: ReadonlyMap<string, number>;
-  #dependents: Dependents | undefined;
+  readonly #listed: ListedPlacements;
 
   constructor(world: World, options: EngineOptions = {}) {
     this.#compileCel = rememberCel(options.compileCel ?? compileCel);
     this.#world = world;
     this.#index = indexWorld(world, this.#compileCel);
     this.#book = new DecisionBook(this.#index.fleet, world.decisions);
-    this.#compiled = world.placements.map((placement) => this.#index.compile(placement));
-    this.#states = this.#compiled.map(() => undefined);
-    this.#positionOf = positionsOf(this.#compiled);
+    this.#listed = new ListedPlacements(world.placements.map((placement) => this.#index.compile(placement)));
   }
 
   /** The objects that the engine decides over now, with the decisions that it made. */
@@ -61,7 +54,7 @@ export class PlacementEngine {
     const { fleet } = this.#index;
     return {
       now: this.#world.now,
-      placements: this.#compiled.map(({ placement }) => placement),
+      placements: this.#listed.compiled.map(({ placement }) => placement),
       clusters: fleet.clusters,
       clusterSets: this.#world.clusterSets,
       bindings: this.#world.bindings,
@@ -72,12 +65,12 @@ export class PlacementEngine {
 
   /** Schedules every placement in the listed order; each one's new decisions replace its old ones before the next. */
   scheduleAll(): readonly ScheduleResult[] {
-    return this.#compiled.map((_, position) => this.#schedule(position).result);
+    return this.#listed.compiled.map((_, position) => this.#schedule(position).result);
   }
 
   /** Schedules in the listed order up to and including one placement; undefined when there is none of that key. */
   scheduleUntil(key: string): ScheduleResult | undefined {
-    const last = this.#positionOf.get(key);
+    const last = this.#listed.positionOf(key);
     if (last === undefined) return undefined;
     for (let position = 0; position <= last; position++) this.#schedule(position);
     return this.result(key);
@@ -85,23 +78,23 @@ export class PlacementEngine {
 
   /** The latest result per placement that was scheduled, in the listed order. */
   results(): readonly ScheduleResult[] {
-    return this.#states.flatMap((state) => (state === undefined ? [] : [state.result]));
+    return this.#listed.states.flatMap((state) => (state === undefined ? [] : [state.result]));
   }
 
   /** @param key `namespace/name` */
   result(key: string): ScheduleResult | undefined {
-    return this.#stateOf(key)?.result;
+    return this.#listed.stateOf(key)?.result;
   }
 
   /** Why: answers for one placement, read from what was decided. Valid until the engine is next changed. */
   trace(key: string): PlacementTrace | undefined {
-    const state = this.#stateOf(key);
+    const state = this.#listed.stateOf(key);
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#book);
   }
 
   /** The trace of the placement listed at a position; for worlds in which a key is listed twice. */
   traceAt(position: number): PlacementTrace | undefined {
-    const state = this.#states[position];
+    const state = this.#listed.states[position];
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#book);
   }
 
@@ -115,7 +108,7 @@ export class PlacementEngine {
     extraBindings: readonly string[] = [],
   ): { readonly result: ScheduleResult; readonly trace: PlacementTrace } {
     const compiled = this.#index.compile(placement, { extraBindings, passing: true });
-    const last = this.#stateOf(compiled.key);
+    const last = this.#listed.stateOf(compiled.key);
     const basis = this.#basisOf(compiled.key);
     const prior = last?.prior ?? basis.prior;
     const kept = last !== undefined && last.kept.size > 0 ? last.kept : undefined;
@@ -136,8 +129,9 @@ export class PlacementEngine {
    */
   applyDelta(delta: WorldDelta): readonly ScheduleResult[] {
     const touched = this.#takeIn(delta);
-    const affected = [...this.#states.keys()].filter(
-      (position) => this.#states[position] === undefined || touched.has(position),
+    const { states } = this.#listed;
+    const affected = [...states.keys()].filter(
+      (position) => states[position] === undefined || touched.has(position),
     );
     return affected.map((position) => this.#reschedule(position, touched.get(position) ?? []).result);
   }
@@ -157,8 +151,8 @@ export class PlacementEngine {
   ): Generator<ScheduleResult, void> {
     const touched = this.#takeIn(delta, listed);
     this.#book.publish(published);
-    for (let position = 0; position < this.#compiled.length; position++) {
-      const state = this.#states[position];
+    for (let position = 0; position < this.#listed.compiled.length; position++) {
+      const state = this.#listed.states[position];
       const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
       const { result } = isSame
         ? this.#keep(position, state)
@@ -176,12 +170,11 @@ export class PlacementEngine {
     const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
     const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
     this.#editPlacements(delta);
-    if (listed !== undefined) this.#listAs(listed);
+    if (listed !== undefined) this.#listed.listAs(listed);
     const now = delta.now === undefined ? this.#index.now : parseNow(delta.now);
     const isBack = compareInstants(now, this.#index.now) < 0;
     if (isBack || changesStructure(delta, this.#index.fleet)) this.#rebuild(delta, isBack ? now : undefined);
-    this.#dependents ??= new Dependents(this.#compiled);
-    const impact = new ImpactFinder(this.#index, this.#states, this.#dependents);
+    const impact = new ImpactFinder(this.#index, this.#listed.states, this.#listed.dependents);
     const { fleet } = this.#index;
     for (const cluster of delta.clusters ?? []) {
       const number = fleet.numberOf(cluster.metadata.name);
@@ -198,45 +191,13 @@ export class PlacementEngine {
     return impact.affected;
   }
 
-  #listAs(listed: readonly string[]): void {
-    if (listed.every((key, position) => this.#compiled[position]?.key === key)) return;
-    const positions = listed.map((key) => this.#positionOf.get(key) as number);
-    this.#compiled = positions.map((position) => this.#compiled[position] as CompiledPlacement);
-    this.#states = positions.map((position) => this.#states[position]);
-    this.#positionOf = positionsOf(this.#compiled);
-    this.#dependents = undefined;
-  }
-
   /** Takes placements in and out; those that read differently now have no state any more. */
   #editPlacements({ placements = [], removedPlacements = [] }: WorldDelta): void {
     if (placements.length === 0 && removedPlacements.length === 0) return;
-    this.#dependents = undefined;
-    const removed = new Set(removedPlacements);
-    for (const key of removed) this.#book.take(key);
-    this.#states = this.#states.filter((_, position) => !removed.has(this.#compiled[position]?.key ?? ''));
-    this.#compiled = this.#compiled.filter(({ key }) => !removed.has(key));
-    this.#positionOf = positionsOf(this.#compiled);
-    for (const placement of placements) this.#editPlacement(placement);
-    this.#positionOf = positionsOf(this.#compiled);
-    this.#index.keepPredicatesOf(this.#compiled);
-  }
-
-  #editPlacement(placement: Placement): void {
-    const key = placementKey(placement);
-    const position = this.#positionOf.get(key) ?? -1;
-    const before = this.#compiled[position];
-    const compiled = this.#index.compile(placement);
-    if (before === undefined) {
-      this.#compiled.push(compiled);
-      this.#states.push(undefined);
-      return;
-    }
-    this.#compiled[position] = compiled;
-    const state = this.#states[position];
-    this.#states[position] =
-      state === undefined || readsDifferently(before.placement, placement)
-        ? undefined
-        : { ...state, compiled, result: { ...state.result, placement } };
+    for (const key of removedPlacements) this.#book.take(key);
+    this.#listed.remove(new Set(removedPlacements));
+    this.#listed.put(placements.map((placement) => this.#index.compile(placement)));
+    this.#index.keepPredicatesOf(this.#listed.compiled);
   }
 
   /** Indexes anew with clusters, sets and bindings come and gone; states that this does not touch are carried over. */
@@ -252,19 +213,17 @@ export class PlacementEngine {
     this.#world = world;
     this.#index = indexWorld(world, this.#compileCel, turnedBackTo ?? now);
     this.#book = new DecisionBook(this.#index.fleet, world.decisions);
-    this.#dependents = undefined;
-    this.#compiled = this.#compiled.map(({ placement }) => this.#index.compile(placement));
     const toNew = (number: number): number => this.#book.numbersOf([book.nameOf(number)])[0] as number;
     const numbers = { toNew, before, after: this.#index.fleet };
-    this.#states = this.#states.map((state, position) =>
-      state === undefined || turnedBackTo !== undefined
-        ? undefined
-        : carryOver(state, this.#compiled[position] as CompiledPlacement, numbers),
-    );
+    this.#listed.replaceAll((placement, state) => {
+      const compiled = this.#index.compile(placement);
+      const isKept = state !== undefined && turnedBackTo === undefined;
+      return { compiled, state: isKept ? carryOver(state, compiled, numbers) : undefined };
+    });
   }
 
   #schedule(position: number, stand = false): DecidedState {
-    const compiled = this.#compiled[position] as CompiledPlacement;
+    const compiled = this.#listed.compiled[position] as CompiledPlacement;
     const basis = { ...this.#basisOf(compiled.key), stand };
     return this.#keep(position, decidePlacement(this.#index, compiled, basis));
   }
@@ -281,23 +240,14 @@ export class PlacementEngine {
 
   /** From how things stood if that is possible: `touched` are the clusters that changed since. */
   #reschedule(position: number, touched: Iterable<number>): DecidedState {
-    const before = this.#states[position];
+    const before = this.#listed.states[position];
     const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched });
     return moved === undefined ? this.#schedule(position, true) : this.#keep(position, moved);
   }
 
   #keep(position: number, state: DecidedState): DecidedState {
     this.#book.put(state.compiled.key, state.recorded);
-    this.#states[position] = state;
+    this.#listed.keep(position, state);
     return state;
   }
-
-  #stateOf(key: string): DecidedState | undefined {
-    const position = this.#positionOf.get(key);
-    return position === undefined ? undefined : this.#states[position];
-  }
-}
-
-function positionsOf(compiled: readonly CompiledPlacement[]): ReadonlyMap<string, number> {
-  return new Map(compiled.map(({ key }, position) => [key, position]));
 }

@@ -45,7 +45,10 @@ export function selectRanked(input: SelectionInput): Selection {
 }
 
 /** Positions best first, at most `limit`. */
-export function rankAll({ compiled, clusters, totals }: SelectionInput, limit: number): Uint32Array {
+export function rankAll(
+  { compiled, clusters, totals }: Pick<SelectionInput, 'compiled' | 'clusters' | 'totals'>,
+  limit: number,
+): Uint32Array {
   const { avoided } = compiled.tolerations;
   const marks = compiled.avoidPreferNoSelect
     ? Uint8Array.from(clusters, (cluster) => (hasBit(avoided, cluster) ? 1 : 0))

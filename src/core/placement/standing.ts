@@ -1,3 +1,4 @@
+import { lowerBound } from '../lower-bound.ts';
 import type { AmountRange } from './prioritize/prioritizer.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -119,15 +120,10 @@ export class Standing {
 
   /** The first place whose entry comes after this one. */
   #placeOf({ cluster, total }: Entry): number {
-    let [low, high] = [0, this.#count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#totals[middle] as number;
-      const isBefore = total > other || (total === other && cluster < (this.#order[middle] as number));
-      if (isBefore) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return lowerBound(this.#count, (at) => {
+      const other = this.#totals[at] as number;
+      return other > total || (other === total && (this.#order[at] as number) <= cluster);
+    });
   }
 
   #grow(): void {

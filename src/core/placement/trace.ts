@@ -1,44 +1,22 @@
-import type { ManagedCluster } from '../model/managed-cluster.ts';
 import type { SpreadConstraint } from '../model/placement.ts';
-import { bitsToArray, countBits, hasBit, putBit } from '../snapshot/bitset.ts';
-import { scoreInput } from './decide-placement.ts';
+import { bitsToArray, countBits, hasBit } from '../snapshot/bitset.ts';
 import type { DecidedState } from './decided-state.ts';
 import type { DecisionBook } from './decision-book.ts';
 import { matchingClusters } from './feasible.ts';
-import type { KeptScores, Scored } from './score-clusters.ts';
-import { scoreClusters } from './score-clusters.ts';
+import type { Ranking } from './rank-again.ts';
+import { rankAgain } from './rank-again.ts';
 import type { SchedulingIndex } from './scheduling-index.ts';
-import type { ClusterOverride } from './select-ranked.ts';
-import { rankAll, selectRanked } from './select-ranked.ts';
 import type { TraceFailure } from './trace-predicates.ts';
 import { predicateFailures } from './trace-predicates.ts';
 import type { TraceTaint } from './trace-taints.ts';
 import { taintVerdicts } from './trace-taints.ts';
+import type { WhatIf, WhatIfOutcome } from './what-if.ts';
+import { askWhatIf } from './what-if.ts';
 
 export interface TraceScore {
   readonly total: number;
   readonly parts: readonly { readonly name: string; readonly weight: number; readonly score: number }[];
 }
-
-/** A small change to what is scored, with the filters left alone. */
-export interface WhatIf {
-  /** A cluster of the fleet that takes part with these labels, claims and resources, whether it passes the filters or not. */
-  readonly include?: ManagedCluster | undefined;
-  readonly numberOfClusters?: number | undefined;
-  /** Instead of the recorded score of `include`. */
-  readonly addOnScore?:
-    | { readonly resourceName: string; readonly scoreName: string; readonly value: number }
-    | undefined;
-}
-
-export interface WhatIfOutcome {
-  /** Names in rank order, only the first so many when a limit is given. */
-  readonly selected: (limitTo?: number) => readonly string[];
-  /** 1 for the first of the selected clusters; undefined: not selected. */
-  readonly place: (cluster: string) => number | undefined;
-}
-
-const NOBODY_SELECTED: WhatIfOutcome = { selected: () => [], place: () => undefined };
 
 /** Answers about one decided placement, by cluster name. Computed when asked for; scores are computed once per trace. */
 export class PlacementTrace {
@@ -187,71 +165,12 @@ export class PlacementTrace {
 
   /** Scores and selects again over the feasible clusters and the included one. */
   whatIf(change: WhatIf): WhatIfOutcome {
-    const { compiled, feasible } = this.state;
-    const { fleet } = this.#index;
-    if (feasible === undefined || !compiled.policy.ok) return NOBODY_SELECTED;
-    const override = this.#override(change.include);
-    const bits = feasible.slice();
-    if (override !== undefined) putBit(bits, override.number, true);
-    const clusters = bitsToArray(bits);
-    const { totals } = this.#score(clusters, { override, addOnScore: change.addOnScore });
-    const limit = change.numberOfClusters ?? compiled.limit;
-    const { positions } = selectRanked({ compiled, fleet, clusters, totals, limit, override });
-    const positionOf = (name: string): number | undefined => findSorted(clusters, fleet.numberOf(name));
-    return {
-      selected: (limitTo = positions.length) =>
-        Array.from(positions.subarray(0, limitTo), (position) => this.#nameAt(clusters, position)),
-      place: (name) => {
-        const position = positionOf(name);
-        const at = position === undefined ? -1 : positions.indexOf(position);
-        return at < 0 ? undefined : at + 1;
-      },
-    };
-  }
-
-  #override(include: ManagedCluster | undefined): ClusterOverride | undefined {
-    if (include === undefined) return undefined;
-    const number = this.#index.fleet.numberOf(include.metadata.name);
-    return number === undefined ? undefined : { number, cluster: include };
+    return askWhatIf(this.#index, { state: this.state, book: this.#book }, change);
   }
 
   #ranked(): Ranking {
-    if (this.#ranking !== undefined) return this.#ranking;
-    const { compiled, feasible, stage } = this.state;
-    const clusters = feasible === undefined || stage !== 'done' ? new Uint32Array(0) : bitsToArray(feasible);
-    const scored = this.#score(clusters, {});
-    const { fleet } = this.#index;
-    const order = rankAll({ compiled, fleet, clusters, totals: scored.totals, limit: 0 }, clusters.length);
-    const ranks = new Uint32Array(order.length);
-    order.forEach((position, at) => (ranks[position] = at + 1));
-    const positionOf = (number: number | undefined): number | undefined => findSorted(clusters, number);
-    this.#ranking = { clusters, scored, order, positionOf, rankOf: (position) => ranks[position] as number };
+    this.#ranking ??= rankAgain(this.#index, { state: this.state, book: this.#book });
     return this.#ranking;
-  }
-
-  #score(
-    clusters: Uint32Array,
-    { override, addOnScore }: { override?: ClusterOverride | undefined; addOnScore?: WhatIf['addOnScore'] },
-  ): Scored {
-    const { compiled, prior, kept } = this.state;
-    if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), ranges: [], expired: [] };
-    // What others decided stands in the kept scores.
-    const base = scoreInput(this.#index, { prior, counts: this.#book.counts, counted: prior.bits, most: 0 });
-    const { fleet } = this.#index;
-    const seen =
-      override === undefined
-        ? base
-        : {
-            ...base,
-            amounts: (resource: Parameters<typeof fleet.amounts>[0]) =>
-              fleet.amounts(resource).with(override.number, fleet.amountOf(override.cluster, resource)),
-            addOnScore: (cluster: number, name: string) =>
-              cluster === override.number && addOnScore?.resourceName === name
-                ? scoreObject(addOnScore)
-                : base.addOnScore(cluster, name),
-          };
-    const known: KeptScores = kept;
-    return scoreClusters(compiled.policy.prioritizers, { ...seen, clusters }, known);
   }
 
   #reached(stage: 'predicate'): boolean {
@@ -272,37 +191,6 @@ export class PlacementTrace {
   }
 }
 
-interface Ranking {
-  /** Feasible clusters, ascending. */
-  readonly clusters: Uint32Array;
-  readonly scored: Scored;
-  /** Positions, best first. */
-  readonly order: Uint32Array;
-  readonly positionOf: (number: number | undefined) => number | undefined;
-  readonly rankOf: (position: number) => number;
-}
-
-/** Position of a number in an ascending list. */
-function findSorted(list: Uint32Array, wanted: number | undefined): number | undefined {
-  if (wanted === undefined) return undefined;
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((list[middle] as number) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return list[low] === wanted ? low : undefined;
-}
-
 function numberOr0(score: number | undefined): number {
   return score === undefined || Number.isNaN(score) ? 0 : score;
-}
-
-function scoreObject({ resourceName, scoreName, value }: NonNullable<WhatIf['addOnScore']>) {
-  return {
-    apiVersion: 'cluster.open-cluster-management.io/v1alpha1',
-    kind: 'AddOnPlacementScore' as const,
-    metadata: { name: resourceName },
-    status: { scores: [{ name: scoreName, value }] },
-  };
 }

@@ -1,3 +1,4 @@
+import { lowerBound } from '../../core/lower-bound.ts';
 import type { Answer } from '../http/answer.ts';
 import { jsonAnswer } from '../http/answer.ts';
 import type { JsonObject } from '../json/json-value.ts';
@@ -175,17 +176,11 @@ function indexAfter(
   point: { readonly namespace: string; readonly name: string },
 ): number {
   const prefix = `${point.namespace}/`;
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const entry = entries[middle] as StoredObject;
+  return lowerBound(entries.length, (at) => {
+    const entry = entries[at] as StoredObject;
     const entryPrefix = `${entry.namespace}/`;
-    const before = entryPrefix < prefix || (entryPrefix === prefix && entry.name <= point.name);
-    if (before) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+    return entryPrefix < prefix || (entryPrefix === prefix && entry.name <= point.name);
+  });
 }
 
 class ExpiredContinueError extends StatusError {

@@ -1,3 +1,4 @@
+import { lowerBound } from '../../core/lower-bound.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** One durable change. `entry` is the new state; of a deletion the last state with the version of the deletion. */
@@ -32,14 +33,8 @@ export class EventRing {
   /** Everything after `rv`, in order; undefined when that is no longer known. */
   since(rv: number): readonly StoreEvent[] | undefined {
     if (rv < this.#forgottenRv) return undefined;
-    let low = 0;
-    let high = this.#events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#events[middle] as StoreEvent).rv <= rv) low = middle + 1;
-      else high = middle;
-    }
-    return this.#events.slice(low);
+    const first = lowerBound(this.#events.length, (at) => (this.#events[at] as StoreEvent).rv <= rv);
+    return this.#events.slice(first);
   }
 
   /** Forgets everything, as a compaction would: every older watch has to list again. */

@@ -1,3 +1,5 @@
+import { lowerBound } from '../../core/lower-bound.ts';
+
 /** Names in ascending order. Built lazily: bulk loading costs one sort, a single change a binary search. */
 export class SortedNames {
   #names: string[] = [];
@@ -16,7 +18,7 @@ export class SortedNames {
 
   delete(name: string): void {
     const names = this.values();
-    const index = lowerBound(names, name);
+    const index = lowerBound(names.length, (at) => (names[at] as string) < name);
     if (names[index] === name) this.#names.splice(index, 1);
   }
 
@@ -27,18 +29,6 @@ export class SortedNames {
     }
     return this.#names;
   }
-}
-
-/** Index of the first name that is not smaller than `name`. */
-export function lowerBound(names: readonly string[], name: string): number {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((names[middle] as string) < name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function compareText(a: string, b: string): number {

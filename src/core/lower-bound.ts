@@ -1,0 +1,19 @@
+/**
+ * The first of so many places at which what is looked for may stand, by halving: the places are in order.
+ * @param isBefore whether what stands at the place comes before it
+ */
+export function lowerBound(count: number, isBefore: (place: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where a number stands in an ascending list; undefined: nowhere. */
+export function findSorted(list: Uint32Array, wanted: number): number | undefined {
+  const place = lowerBound(list.length, (at) => (list[at] as number) < wanted);
+  return list[place] === wanted ? place : undefined;
+}
