@@ -8,11 +8,8 @@ import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import { judgeResult } from '../../core/publish/judge-result.ts';
 import { planToken } from '../../core/publish/plan-token.ts';
-import {
-  RELEASE_ANNOTATION,
-  RELEASED_ANNOTATION,
-  REMOVAL_BUDGET_ANNOTATION,
-} from '../../core/publish/publish-annotations.ts';
+import { RELEASED_ANNOTATION, REMOVAL_BUDGET_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import { releaseTokens } from '../../core/publish/release-tokens.ts';
 import { DEFAULT_REMOVAL_BUDGET, parseRemovalBudget } from '../../core/publish/removal-budget.ts';
 import { withRecordedResults } from '../../core/explain/recorded-decisions.ts';
 import type { World } from '../../core/snapshot/world.ts';
@@ -59,7 +56,7 @@ export function planFleets({ base, head, now, hub }: FleetPlanInput): Plan {
         recentlyRemoved: 0,
         inventoryProblem: undefined,
         token: () => planToken(sha256, key, published.get(key) ?? old, result.selected),
-        releasedTokens: [annotations[RELEASE_ANNOTATION], annotations[RELEASED_ANNOTATION]],
+        releasedTokens: [...releaseTokens(result.placement.metadata), annotations[RELEASED_ANNOTATION]],
       });
       return verdict.kind === 'held' ? { reason: verdict.reason, message: verdict.message } : undefined;
     },

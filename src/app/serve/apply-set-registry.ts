@@ -4,6 +4,7 @@ import { CONFIG_MAP, type KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { refOf } from '../../core/model/object-ref.ts';
 import type { KubeApi, ObjectList } from '../../core/ports.ts';
+import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import {
   APPLY_SET_ID_LABEL,
   APPLY_SET_PART_OF_LABEL,
@@ -66,6 +67,17 @@ export class ApplySetRegistry {
     const parent = applySetParent(this.#parent, this.#id, [...members, ...unknown]);
     if (this.#known !== undefined && containsAll(this.#known, parent)) return;
     this.#known = await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
+  }
+
+  /** As `berth release` would have written it: the record of a release that came with a commit. */
+  async noteRelease({ token, by }: { readonly token: string; readonly by: string }): Promise<void> {
+    const annotations = { [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: by };
+    this.#known = await this.#api.mergePatch(
+      CONFIG_MAP,
+      this.#parent,
+      { metadata: { annotations } },
+      { fieldManager: 'berth' },
+    );
   }
 
   /** Lists each kind by itself: one that is refused or broken says nothing about the others. Throws when the hub answers for none. */

@@ -5,9 +5,11 @@ import { refOf } from '../../core/model/object-ref.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
 import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import { releaseTokens } from '../../core/publish/release-tokens.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { inWaves } from '../../core/sync/apply-order.ts';
 import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
+import type { ApplySetRegistry } from './apply-set-registry.ts';
 import type { SyncInput, SyncOutcome } from './hub-sync.ts';
 import { requiredKind } from './required-kind.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
@@ -18,6 +20,7 @@ export interface PruneParts {
   readonly source: string;
   readonly budget: RemovalBudget;
   readonly limit: ReturnType<typeof pLimit>;
+  readonly registry: ApplySetRegistry;
 }
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'> {
@@ -27,7 +30,7 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'
 
 /**
  * Deletes the members that left Git, as far as may be: all of Git was read, and the removal budget or a release lets it happen.
- * @param parent of the ApplySet, with the release by hand
+ * @param parent of the ApplySet, with the release by hand; one in Git is noted there before anything goes
  */
 export async function pruneHub(
   parts: PruneParts,
@@ -36,14 +39,16 @@ export async function pruneHub(
   parent: KubeObject | undefined,
 ): Promise<PruneOutcome> {
   const { source, budget, digest } = parts;
-  const annotations = parent?.metadata.annotations ?? {};
+  const { annotations = {} } = parent?.metadata ?? {};
+  const byHand = annotations[RELEASE_ANNOTATION];
+  const inGit = input.objects.flatMap(({ object }) => releaseTokens(object.metadata));
   const plan = planPrune({
     source,
     members: [...members.values()],
     wanted: wantedIdentities(input),
     complete: input.complete,
     budget,
-    releasedToken: annotations[RELEASE_ANNOTATION],
+    releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],
     digest,
   });
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
@@ -55,6 +60,10 @@ export async function pruneHub(
     };
   }
   if (plan.kind === 'held') return { ...nothing, pruneHeld: { message: plan.message, token: plan.token } };
+  const { releasedToken: token } = plan;
+  const by = token === byHand ? annotations[RELEASED_BY_ANNOTATION] : committer(input);
+  const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
+  if (released !== undefined && token !== byHand) await parts.registry.noteRelease(released);
   const problems: SyncProblem[] = [];
   const deleted: KubeObject[] = [];
   for (const wave of [...inWaves(plan.objects)].reverse())
@@ -67,9 +76,14 @@ export async function pruneHub(
         }),
       ),
     );
-  const token = plan.releasedToken;
-  const by = annotations[RELEASED_BY_ANNOTATION] ?? 'unknown';
-  return { ...nothing, deleted, problems, released: token === undefined ? undefined : { token, by } };
+  return { ...nothing, deleted, problems, released };
+}
+
+/** Who, when and in which commit, as `berth release` says who and when. */
+function committer({ commit }: SyncInput): string | undefined {
+  if (commit === undefined) return undefined;
+  const { author, committer: when, id } = commit;
+  return `${author.name} <${author.email}> at ${new Date(when.timeMs).toISOString()} in commit ${id}`;
 }
 
 function wantedIdentities({ objects }: SyncInput): ReadonlySet<string> {

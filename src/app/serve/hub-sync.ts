@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import { BerthError, TransientError } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
@@ -40,6 +41,8 @@ export interface HubSyncOptions {
 export interface SyncInput {
   readonly objects: readonly SourceObject[];
   readonly complete: boolean;
+  /** Whose releases it carries; absent for a plain folder. */
+  readonly commit?: CommitInfo | undefined;
 }
 
 export interface SyncOutcome {
@@ -130,7 +133,7 @@ export class HubSync {
     const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
     await this.#applyAll(known, members, tally);
     const { pruneHeld, released, deleted, problems } = await pruneHub(
-      { ...this.#options, limit: this.#limit },
+      { ...this.#options, limit: this.#limit, registry: this.#registry },
       input,
       members,
       parent,

@@ -16,6 +16,7 @@ import {
   REMOVAL_BUDGET_ANNOTATION,
 } from './publish-annotations.ts';
 import type { Move, PublishState } from './publish-state.ts';
+import { releaseTokens } from './release-tokens.ts';
 import { parseRemovalBudget, type RemovalBudget } from './removal-budget.ts';
 import { removedRecently } from './removal-window.ts';
 
@@ -74,7 +75,7 @@ export function decidePublication(input: PublicationInput): Publication {
     recentlyRemoved: removedRecently(state?.removals ?? [], input.nowMs),
     inventoryProblem: input.inventoryProblem,
     token,
-    releasedTokens: [annotations[RELEASE_ANNOTATION], annotations[RELEASED_ANNOTATION]],
+    releasedTokens: [...releaseTokens(input.placement.metadata), annotations[RELEASED_ANNOTATION]],
   });
   if (verdict.kind === 'held') return heldPublication(verdict, state?.move);
   const { added, removed, releasedToken } = verdict;

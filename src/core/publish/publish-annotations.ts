@@ -1,11 +1,14 @@
-/** On a Placement, written in Git: lets the change through that this plan token names. */
+/**
+ * On a Placement, written in Git: lets the change through that this plan token names. On any object of a source: the deletions that it
+ * names. Several tokens may stand in one. On the parent of an ApplySet: the release of deletions that was given last, in Git or by hand.
+ */
 export const RELEASE_ANNOTATION = 'berth.dev/release';
 /**
  * On a Placement, written by `berth release` and never in Git: the same. A key of its own, because server-side apply would set
  * a release in Git and one by hand against each other for ever.
  */
 export const RELEASED_ANNOTATION = 'berth.dev/released';
-/** On a Placement: who released by hand and when, as `berth release` writes it. */
+/** On a Placement: who released by hand and when, as `berth release` writes it. On an ApplySet's parent: also who did so in which commit. */
 export const RELEASED_BY_ANNOTATION = 'berth.dev/released-by';
 /** On a Placement: `25%` or `3`: how many clusters one change may remove. */
 export const REMOVAL_BUDGET_ANNOTATION = 'berth.dev/removal-budget';

@@ -3,6 +3,7 @@ import { formatRef, type ObjectRef, refOf } from '../model/object-ref.ts';
 import { listNames } from '../publish/judge-result.ts';
 import type { Digest } from '../publish/plan-token.ts';
 import { planToken } from '../publish/plan-token.ts';
+import { RELEASE_ANNOTATION } from '../publish/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
 
 /** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
@@ -21,7 +22,8 @@ export interface PruneInput {
   /** False: a file could not be read, so nobody knows what left Git. */
   readonly complete: boolean;
   readonly budget: RemovalBudget;
-  readonly releasedToken: string | undefined;
+  /** Tokens that releases name, in Git and by hand. */
+  readonly releasedTokens: readonly string[];
   readonly digest: Digest;
 }
 
@@ -57,10 +59,10 @@ export function planPrune(input: PruneInput): PrunePlan {
   const limit = removalLimit(input.budget, input.members.length);
   const token = planToken(input.digest, `sync ${input.source}`, names, []);
   if (objects.length <= limit) return { kind: 'prune', objects, kept };
-  if (input.releasedToken === token) return { kind: 'prune', objects, kept, releasedToken: token };
+  if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
   const message =
     `${objects.length} of ${input.members.length} objects left Git (budget ${limit}); nothing is deleted: ${listNames(names)}. ` +
-    `To let this happen, run: berth release --source ${input.source} --token ${token}`;
+    `To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (a namespace, say), or run: berth release --source ${input.source} --token ${token}`;
   return { kind: 'held', message, token, objects };
 }
 

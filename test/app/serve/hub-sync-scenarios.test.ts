@@ -131,6 +131,43 @@ describe('Git and others on one hub', () => {
     expect(await fleet.decisions('web')).toHaveLength(6);
   });
 
+  it('a held prune is released by the annotation in Git that names its token, and by no other', async () => {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    await fleet.serve({ http: fleet.http() });
+    await fleet.published('web');
+    const releasing = (...tokens: string[]) => {
+      const annotations = { 'berth.dev/release': tokens.join(', ') };
+      return yaml(
+        { ...namespace('team-a'), metadata: { name: 'team-a', annotations } },
+        clusterSet,
+        binding(),
+      );
+    };
+    const left = async () => (await fleet.hub.api.list(MANAGED_CLUSTER)).items.length;
+    const tokenOf = ({ message }: { readonly message: string }) =>
+      /release: "([0-9a-f]{12})"/.exec(message)?.[1] ?? '';
+    fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1'), cluster('c2')) });
+    const early = tokenOf(await fleet.event('sync-problem', ({ message }) => message.includes('4 of 10')));
+    // What it names is not what would be deleted any more.
+    fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1')), 'set.yaml': releasing(early) });
+    const token = tokenOf(await fleet.event('sync-problem', ({ message }) => message.includes('5 of 10')));
+    expect(token).not.toBe(early);
+    expect(await left()).toBe(6);
+
+    fleet.git.commit({ 'set.yaml': releasing(early, token) }, 'These five are gone');
+    const synced = await fleet.event('synced', ({ pruned }) => pruned > 0);
+    const commit = fleet.git.run('rev-parse', 'HEAD').trim();
+    const by = expect.stringMatching(new RegExp(`^Ada <.*> at \\d{4}-.*Z in commit ${commit}$`)) as string;
+    expect(synced).toMatchObject({ pruned: 5, released: { token, by } });
+    expect(await left()).toBe(1);
+    const parent = await fleet.hub.api.get(CONFIG_MAP, { namespace: 'berth-system', name: 'berth-fleet' });
+    expect(parent?.metadata.annotations).toMatchObject({
+      'berth.dev/release': token,
+      'berth.dev/released-by': by,
+    });
+    expect((await fleet.status()).stdout).not.toContain('objects left Git');
+  });
+
   it('a binding that is removed holds the decisions of its placements, and says what is missing', async () => {
     fleet.git.commit({
       'set.yaml': yaml(namespace('team-a'), clusterSet),

@@ -58,7 +58,7 @@ describe('planPrune', () => {
     wanted: new Set(),
     complete: true,
     budget: { percent: 25, atLeast: 2 },
-    releasedToken: undefined,
+    releasedTokens: [],
     digest,
     ...over,
   });
@@ -87,8 +87,8 @@ describe('planPrune', () => {
       message: expect.stringContaining('4 of 12 objects left Git (budget 3)') as string,
     });
     const token = held.kind === 'held' ? held.token : '';
-    expect(planPrune(input({ wanted, releasedToken: token })).kind).toBe('prune');
-    expect(planPrune(input({ wanted: wanting(...members.slice(5)), releasedToken: token })).kind).toBe(
+    expect(planPrune(input({ wanted, releasedTokens: ['ffffffffffff', token] })).kind).toBe('prune');
+    expect(planPrune(input({ wanted: wanting(...members.slice(5)), releasedTokens: [token] })).kind).toBe(
       'held',
     );
   });

@@ -28,7 +28,7 @@ Examples:
 
 The token stands in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
 the decision moves on meanwhile, it is held again under another token. In Git the same is done by the annotation
-${RELEASE_ANNOTATION} on the placement.
+${RELEASE_ANNOTATION} on the placement, for deletions on any object of the source.
 `;
 
 export const releaseCommand: CliCommand = {
