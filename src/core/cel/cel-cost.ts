@@ -1,3 +1,4 @@
+import { utf8LengthBytes } from '../model/utf8-length.ts';
 import { celMapGet, celMapKeys, celMapSize, isCelMap } from './cel-map.ts';
 import { codePointCount } from './code-points.ts';
 import type { CelResult, CelValue } from './cel-value.ts';
@@ -64,7 +65,7 @@ export function deepTraverseCost(args: readonly CelValue[]): number {
 }
 
 function deepTraversal(value: CelValue): number {
-  if (typeof value === 'string') return Math.trunc(utf8Length(value) * STRING_TRAVERSAL);
+  if (typeof value === 'string') return Math.trunc(utf8LengthBytes(value) * STRING_TRAVERSAL);
   if (value instanceof Uint8Array) return Math.trunc(value.length * STRING_TRAVERSAL);
   if (Array.isArray(value)) return sumOf(value as readonly unknown[]);
   if (!isCelMap(value)) return 1;
@@ -74,10 +75,6 @@ function deepTraversal(value: CelValue): number {
 
 function sumOf(items: readonly unknown[]): number {
   return items.reduce<number>((sum, item) => sum + deepTraversal(lift(item)), 0);
-}
-
-function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length;
 }
 
 /** `x in list`: the list is the second argument. */

@@ -4,6 +4,7 @@ import { goTypeName, isInteger } from '../jsonpath/json-float.ts';
 import { parseJsonPath } from '../jsonpath/parse-template.ts';
 import type { FeedbackJsonPath, FeedbackRule, FeedbackValue, FieldValue } from '../model/manifest-work.ts';
 import type { KubeObject } from '../model/object-meta.ts';
+import { utf8LengthBytes } from '../model/utf8-length.ts';
 import { wellKnownFeedbackPaths } from './well-known-feedback.ts';
 
 export interface FeedbackOptions {
@@ -101,7 +102,7 @@ function typedValue(path: FeedbackJsonPath, value: unknown, options: FeedbackOpt
   }
   const jsonRaw = toGoJson(value);
   const limit = options.maxRawJsonBytes ?? DEFAULT_MAX_RAW_JSON_BYTES;
-  if (new TextEncoder().encode(jsonRaw).length <= limit) return { value: { type: 'JsonRaw', jsonRaw } };
+  if (utf8LengthBytes(jsonRaw) <= limit) return { value: { type: 'JsonRaw', jsonRaw } };
   const text = `the length of the value for ${path.name} is over the limit of ${limit} bytes`;
   return { error: { kind: 'tooLong', name: path.name, text } };
 }

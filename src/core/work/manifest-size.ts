@@ -1,6 +1,5 @@
 import type { KubeObject } from '../model/object-meta.ts';
-
-const ENCODER = new TextEncoder();
+import { utf8LengthBytes } from '../model/utf8-length.ts';
 
 /** Upstream's default for the sum over all manifests of a work. */
 export const DEFAULT_MANIFEST_LIMIT_BYTES = 500 * 1024;
@@ -10,7 +9,7 @@ export const DEFAULT_MANIFEST_LIMIT_BYTES = 500 * 1024;
  * protobuf field (one byte of tag, the length as a varint, the bytes).
  */
 export function manifestSizeBytes(manifest: KubeObject): number {
-  const rawBytes = ENCODER.encode(JSON.stringify(manifest)).length;
+  const rawBytes = utf8LengthBytes(JSON.stringify(manifest));
   return rawBytes + 1 + varintLength(rawBytes);
 }
 

@@ -1,3 +1,4 @@
+import { utf8LengthBytes } from '../../model/utf8-length.ts';
 import { celMapSize } from '../cel-map.ts';
 import { traverseCost } from '../cel-cost.ts';
 import type { CelResult, CelValue, CelDuration, CelTimestamp } from '../cel-value.ts';
@@ -87,7 +88,7 @@ function boolOf(text: string): CelResult {
 
 function textOfBytes(bytes: Uint8Array): CelResult {
   const text = new TextDecoder('utf-8').decode(bytes);
-  if (new TextEncoder().encode(text).length === bytes.length && !text.includes('\ufffd')) return text;
+  if (utf8LengthBytes(text) === bytes.length && !text.includes('\ufffd')) return text;
   return new CelFailure('invalid UTF-8 in bytes, cannot convert to string');
 }
 

@@ -1,6 +1,6 @@
 import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
-import { findCondition } from '../condition-list.ts';
+import { isAppliedAt } from './applied-current.ts';
 
 /** The works of one cluster, by part. */
 export type WorksByPart = ReadonlyMap<number, ManifestWork>;
@@ -33,48 +33,55 @@ export function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpe
   const homes = new Map(
     specs.flatMap((spec, part) => manifestsOf(spec).map((manifest) => [objectKey(manifest), part] as const)),
   );
-  const parts = [...known].filter(([part]) => part < FIRST_BRIDGE_PART);
-  const bridges = [...known].filter(([part]) => part >= FIRST_BRIDGE_PART).map(([, work]) => work);
+  const held = [...known].map(([part, work]): Held => ({ part, work, objects: appliedObjects(work) }));
+  const parts = held.filter(({ part }) => part < FIRST_BRIDGE_PART);
+  const bridges = held.filter(({ part }) => part >= FIRST_BRIDGE_PART);
+  const byPart = new Map(held.map((one) => [one.part, one]));
   const hasArrived = (key: string): boolean => {
     const home = homes.get(key);
-    return home === undefined || isApplied(known.get(home), key);
+    return home === undefined || byPart.get(home)?.objects.get(key) === true;
   };
   const build = new Map<number, ManifestWorkSpec>();
   let next = Math.max(FIRST_BRIDGE_PART - 1, ...known.keys()) + 1;
   let ready = true;
-  for (const [part, { spec }] of parts) {
-    const moving = manifestsOf(spec).filter((manifest) => {
+  for (const { part, work } of parts) {
+    const moving = manifestsOf(work.spec).filter((manifest) => {
       const key = objectKey(manifest);
-      return homes.get(key) !== part && !hasArrived(key) && !bridges.some((work) => isApplied(work, key));
+      if (homes.get(key) === part || hasArrived(key)) return false;
+      return !bridges.some(({ objects }) => objects.get(key) === true);
     });
     if (moving.length === 0) continue;
     ready = false;
-    const open = moving.filter((manifest) => !bridges.some((work) => holds(work, objectKey(manifest))));
-    if (open.length > 0) build.set(next++, { ...spec, workload: { manifests: open } });
+    const open = moving.filter(
+      (manifest) => !bridges.some(({ objects }) => objects.has(objectKey(manifest))),
+    );
+    if (open.length > 0) build.set(next++, { ...work.spec, workload: { manifests: open } });
   }
-  const remove = bridges.filter(({ spec }) =>
-    manifestsOf(spec).every((manifest) => hasArrived(objectKey(manifest))),
-  );
-  return { build, ready, remove };
+  const done = bridges.filter(({ objects }) => [...objects.keys()].every(hasArrived));
+  return { build, ready, remove: done.map(({ work }) => work) };
 }
 
 function manifestsOf(spec: ManifestWorkSpec | undefined): readonly KubeObject[] {
   return spec?.workload?.manifests ?? [];
 }
 
-function holds({ spec }: ManifestWork, key: string): boolean {
-  return manifestsOf(spec).some((manifest) => objectKey(manifest) === key);
+interface Held {
+  readonly part: number;
+  readonly work: ManifestWork;
+  readonly objects: ReadonlyMap<string, boolean>;
 }
 
-/** The work holds the object, and its cluster has applied it as it stands there now. */
-function isApplied(work: ManifestWork | undefined, key: string): boolean {
-  const ordinal = manifestsOf(work?.spec).findIndex((manifest) => objectKey(manifest) === key);
-  if (work === undefined || ordinal < 0) return false;
-  const reported = work.status?.resourceStatus?.manifests?.find(
-    ({ resourceMeta }) => resourceMeta.ordinal === ordinal,
+/** The objects that a work holds, by key: has its cluster applied each as it stands there now? */
+function appliedObjects({ metadata, spec, status }: ManifestWork): ReadonlyMap<string, boolean> {
+  const reported = new Map(
+    status?.resourceStatus?.manifests?.map((one) => [one.resourceMeta.ordinal, one.conditions] as const),
   );
-  const applied = findCondition(reported?.conditions, 'Applied');
-  return applied?.status === 'True' && applied.observedGeneration === work.metadata.generation;
+  const objects = new Map<string, boolean>();
+  for (const [ordinal, manifest] of manifestsOf(spec).entries()) {
+    const key = objectKey(manifest);
+    if (!objects.has(key)) objects.set(key, isAppliedAt(metadata.generation, reported.get(ordinal)));
+  }
+  return objects;
 }
 
 /** The object on the cluster: its version makes no difference. */
