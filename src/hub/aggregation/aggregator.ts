@@ -48,6 +48,7 @@ export class Aggregator {
     const apis = aggregatedApis(this.#cluster.store).filter(
       ({ group, version }) => !this.#servesItself(group, version),
     );
+    this.#discovery.keepOnly(new Set(apis.map(({ name }) => name)));
     const telling = /^\/(apis|openapi\/v3)\/?$/.test(path);
     const documents = await Promise.all(
       telling ? apis.map((api) => this.#discovery.documentsOf(api, () => this.#frontProxy())) : [],

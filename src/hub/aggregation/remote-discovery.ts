@@ -18,6 +18,8 @@ export interface RemoteDocuments {
 }
 
 interface Known {
+  /** As the APIService described the server: a changed one is another server. */
+  readonly server: string;
   readonly documents: RemoteDocuments;
   readonly askedAtMs: number;
 }
@@ -30,7 +32,9 @@ const NOTHING: RemoteDocuments = { resources: [], openApiUrl: '', current: false
  */
 export class RemoteDiscovery {
   readonly #clock: Clock;
+  /** By name of the APIService. */
   readonly #known = new Map<string, Known>();
+  /** By server. */
   readonly #asking = new Map<string, Promise<RemoteDocuments>>();
 
   constructor(clock: Clock) {
@@ -38,26 +42,35 @@ export class RemoteDiscovery {
   }
 
   documentsOf(api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
-    // A changed APIService is another server.
-    const key = JSON.stringify(api);
-    const known = this.#known.get(key);
-    const fresh = known !== undefined && Math.abs(this.#clock.now() - known.askedAtMs) < FRESH_MS;
-    const asked = fresh ? undefined : (this.#asking.get(key) ?? this.#ask(key, api, identity));
-    return known === undefined ? (asked as Promise<RemoteDocuments>) : Promise.resolve(known.documents);
+    const server = JSON.stringify(api);
+    const known = this.#known.get(api.name);
+    const isSame = known?.server === server;
+    if (isSame && Math.abs(this.#clock.now() - known.askedAtMs) < FRESH_MS)
+      return Promise.resolve(known.documents);
+    const asked = this.#asking.get(server) ?? this.#ask(server, api, identity);
+    return isSame ? Promise.resolve(known.documents) : asked;
   }
 
-  #ask(key: string, api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
+  /** Forgets the servers of APIServices that are gone. @param names of those that are there */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
+  }
+
+  #ask(server: string, api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
     const asked = this.#fetch(api, identity)
-      .catch(() => ({ ...(this.#known.get(key)?.documents ?? NOTHING), current: false }))
+      .catch(() => ({ ...this.#lastOf(api, server), current: false }))
       .then((documents) => {
-        for (const other of this.#known.keys())
-          if ((JSON.parse(other) as AggregatedApi).name === api.name) this.#known.delete(other);
-        this.#known.set(key, { documents, askedAtMs: this.#clock.now() });
-        this.#asking.delete(key);
+        this.#known.set(api.name, { server, documents, askedAtMs: this.#clock.now() });
+        this.#asking.delete(server);
         return documents;
       });
-    this.#asking.set(key, asked);
+    this.#asking.set(server, asked);
     return asked;
+  }
+
+  #lastOf({ name }: AggregatedApi, server: string): RemoteDocuments {
+    const known = this.#known.get(name);
+    return known?.server === server ? known.documents : NOTHING;
   }
 
   async #fetch(api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
