@@ -68,14 +68,15 @@ export class ServiceAccountTokens {
       .sign(keys.privateKey);
   }
 
-  /** Undefined when the token is not ours, expired, or for somebody else. */
+  /** Undefined when the token is not ours, expired, or for somebody else. Throws when the signing key cannot be used. */
   async verify(
     token: string,
     nowMs: number,
     audiences?: readonly string[],
   ): Promise<VerifiedToken | undefined> {
+    // A key that cannot be used is the hub's trouble, not the token's.
+    const { jose, publicKey } = await this.#ready();
     try {
-      const { jose, publicKey } = await this.#ready();
       const { payload } = await jose.jwtVerify(token, publicKey, {
         algorithms: [ALGORITHM],
         issuer: this.issuer,

@@ -24,6 +24,21 @@ const request = (socket: object, token: string): HubRequest =>
 const ALICE = { name: 'alice', groups: ['devs'] };
 const known = { name: 'alice', groups: ['devs', 'system:authenticated'] };
 
+describe('a token of a service account', () => {
+  const JWT = 'eyJhbGciOiJFUzI1NiJ9.e30.c2ln';
+
+  it('is refused when it is not ours', async () => {
+    expect(await authenticate(request({}, JWT), credentials)).toBe('invalid');
+  });
+
+  it('is no stranger where the key to check it with is damaged: that is told as what it is', async () => {
+    const damaged = { ...credentials, serviceAccounts: new ServiceAccountTokens('https://hub', 'no PEM') };
+    await expect(authenticate(request({}, JWT), damaged)).rejects.toThrow();
+    const token = tokens.issue(ALICE);
+    expect(await authenticate(request({}, token), damaged)).toEqual(known);
+  });
+});
+
 describe('a connection that has shown a token', () => {
   it('is believed the same one again without another look', async () => {
     const token = tokens.issue(ALICE);
