@@ -19,8 +19,8 @@ export class HubMetrics {
       return;
     }
     this.#early.push([info, finished]);
-    // What keeps the client from loading is told to those who ask for /metrics.
-    this.#load().catch(() => undefined);
+    // What keeps the client from loading is told to those who ask for /metrics; nothing is saved up for it.
+    this.#load().catch(() => (this.#early = []));
   }
 
   async render(): Promise<{ readonly text: string; readonly contentType: string }> {

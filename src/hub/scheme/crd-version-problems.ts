@@ -1,12 +1,9 @@
 import type { FieldPath } from '../admit/field-path.ts';
 import { child } from '../admit/field-path.ts';
 import { invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
-import { prune } from '../admit/prune.ts';
-import { validateValue } from '../admit/validate-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
-import { compileSchema } from './compile-schema.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
@@ -67,18 +64,4 @@ function isScalarField(schema: JsonObject, jsonPath: string): boolean {
   let at: JsonObject | undefined = schema;
   for (const key of jsonPath.slice(1).split('.')) at = objectAt(objectAt(at, 'properties'), key);
   return ['string', 'boolean', 'integer'].includes(textAt(at, 'type'));
-}
-
-/** A default must be what its own schema allows, and nothing of it may be pruned. */
-export function defaultProblems(schema: JsonObject, path: FieldPath): readonly FieldProblem[] {
-  const value = getOwn(schema, 'default');
-  if (value === undefined) return [];
-  const place = child(path, 'default');
-  const compiled = compileSchema(schema);
-  const problems: FieldProblem[] = [];
-  const unknown: string[] = [];
-  prune(compiled, value, unknown);
-  for (const field of unknown) problems.push(invalidValue(place, value, `unknown field "${field}"`));
-  validateValue(compiled, value, problems, place);
-  return problems;
 }

@@ -5,7 +5,7 @@ import { compilePattern } from '../admit/pattern.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
-import { defaultProblems } from './crd-version-problems.ts';
+import { defaultProblems } from './default-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json/json-value.ts';
+import { textAt } from '../json/json-value.ts';
 import { autoscalerToV1, autoscalerToV2 } from './autoscaler-conversion.ts';
 import { currentShape, fitTo } from './current-shape.ts';
 import { eventFromCore, eventToCore } from './event-conversion.ts';
-import { textAt } from '../json/json-value.ts';
 import { internalError } from '../status/status-errors.ts';
 import type { StatusError } from '../status/status-error.ts';
 import type { ResourceDefinition, ResourceRef } from './resource-definition.ts';

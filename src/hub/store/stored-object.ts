@@ -50,8 +50,9 @@ export class StoredObject {
 
   /** False when the object had been parsed before. */
   parse(): boolean {
-    if (this.#object !== undefined) return false;
-    return this.object !== undefined;
+    const isNew = this.#object === undefined;
+    this.#object = this.object;
+    return isNew;
   }
 
   json(): string {

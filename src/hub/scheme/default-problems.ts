@@ -1,0 +1,23 @@
+import type { FieldPath } from '../admit/field-path.ts';
+import { child } from '../admit/field-path.ts';
+import { invalidValue } from '../admit/field-problems.ts';
+import { prune } from '../admit/prune.ts';
+import { validateValue } from '../admit/validate-value.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn } from '../json/json-value.ts';
+import type { FieldProblem } from '../status/status-errors.ts';
+import { compileSchema } from './compile-schema.ts';
+
+/** A default must be what its own schema allows, and nothing of it may be pruned. */
+export function defaultProblems(schema: JsonObject, path: FieldPath): readonly FieldProblem[] {
+  const value = getOwn(schema, 'default');
+  if (value === undefined) return [];
+  const place = child(path, 'default');
+  const compiled = compileSchema(schema);
+  const problems: FieldProblem[] = [];
+  const unknown: string[] = [];
+  prune(compiled, value, unknown);
+  for (const field of unknown) problems.push(invalidValue(place, value, `unknown field "${field}"`));
+  validateValue(compiled, value, problems, place);
+  return problems;
+}
