@@ -5,7 +5,8 @@ import { sleep } from '../../runtime/sleep.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { FleetSource } from '../fleet/fleet-source.ts';
 import type { FleetHappening } from './fleet-events.ts';
-import type { HubSync, SyncOutcome } from './hub-sync.ts';
+import type { HubSync } from './hub-sync.ts';
+import type { SyncOutcome } from './sync-outcome.ts';
 
 export interface GitLoopOptions {
   readonly name: string;

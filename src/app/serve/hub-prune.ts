@@ -10,7 +10,7 @@ import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { inWaves } from '../../core/sync/apply-order.ts';
 import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
-import type { SyncInput, SyncOutcome } from './hub-sync.ts';
+import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
 import { requiredKind } from './required-kind.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
 

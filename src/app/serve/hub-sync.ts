@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import { BerthError, TransientError } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
@@ -18,8 +17,9 @@ import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
 import { pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { requiredKind } from './required-kind.ts';
+import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
-import { isOfKind, type UnlistedKind, unlistedProblem } from './unlisted-kind.ts';
+import { isOfKind, unlistedProblem } from './unlisted-kind.ts';
 
 export interface HubSyncOptions {
   readonly api: KubeApi;
@@ -35,26 +35,6 @@ export interface HubSyncOptions {
   /** Make the namespaces that objects need. */
   readonly createNamespaces: boolean;
   readonly concurrency: number;
-}
-
-/** What a source says now. */
-export interface SyncInput {
-  readonly objects: readonly SourceObject[];
-  readonly complete: boolean;
-  /** Whose releases it carries; absent for a plain folder. */
-  readonly commit?: CommitInfo | undefined;
-}
-
-export interface SyncOutcome {
-  readonly applied: number;
-  readonly unchanged: number;
-  readonly pruned: number;
-  readonly problems: readonly SyncProblem[];
-  /** The release that let a prune beyond the budget happen, and who gave it. */
-  readonly released?: { readonly token: string; readonly by: string } | undefined;
-  readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
-  /** Kinds that nothing was done for, each with a problem of its own among the others. */
-  readonly unlisted: readonly UnlistedKind[];
 }
 
 interface Tally {

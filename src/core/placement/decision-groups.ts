@@ -1,7 +1,7 @@
 import type { IntOrString } from '../model/int-or-percent.ts';
 import type { Placement } from '../model/placement.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
-import { lowerBound } from '../lower-bound.ts';
+import { lowerBound } from '../model/lower-bound.ts';
 import type { CompiledClusterSelector } from './cluster-selector.ts';
 import { compileClusterSelector, matchesCluster } from './cluster-selector.ts';
 import type { DecisionGroup } from './schedule-result.ts';

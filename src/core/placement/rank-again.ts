@@ -1,5 +1,5 @@
 import { bitsToArray } from '../snapshot/bitset.ts';
-import { findSorted } from '../lower-bound.ts';
+import { findSorted } from '../model/lower-bound.ts';
 import type { DecidedAmong } from './score-again.ts';
 import { scoreAgain } from './score-again.ts';
 import type { Scored } from './score-clusters.ts';

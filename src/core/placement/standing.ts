@@ -1,4 +1,4 @@
-import { lowerBound } from '../lower-bound.ts';
+import { lowerBound } from '../model/lower-bound.ts';
 import type { AmountRange } from './prioritize/prioritizer.ts';
 import type { Scratch } from './scratch.ts';
 

@@ -1,6 +1,6 @@
 import type { ManagedCluster } from '../model/managed-cluster.ts';
 import { bitsToArray, putBit } from '../snapshot/bitset.ts';
-import { findSorted } from '../lower-bound.ts';
+import { findSorted } from '../model/lower-bound.ts';
 import type { DecidedAmong, SupposedScore } from './score-again.ts';
 import { overrideOf, scoreAgain } from './score-again.ts';
 import type { SchedulingIndex } from './scheduling-index.ts';

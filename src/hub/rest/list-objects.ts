@@ -1,4 +1,4 @@
-import { lowerBound } from '../../core/lower-bound.ts';
+import { lowerBound } from '../../core/model/lower-bound.ts';
 import type { Answer } from '../http/answer.ts';
 import { jsonAnswer } from '../http/answer.ts';
 import type { JsonObject } from '../json/json-value.ts';

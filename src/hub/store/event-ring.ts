@@ -1,4 +1,4 @@
-import { lowerBound } from '../../core/lower-bound.ts';
+import { lowerBound } from '../../core/model/lower-bound.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** One durable change. `entry` is the new state; of a deletion the last state with the version of the deletion. */

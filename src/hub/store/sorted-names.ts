@@ -1,4 +1,4 @@
-import { lowerBound } from '../../core/lower-bound.ts';
+import { lowerBound } from '../../core/model/lower-bound.ts';
 
 /** Names in ascending order. Built lazily: bulk loading costs one sort, a single change a binary search. */
 export class SortedNames {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findSorted, lowerBound } from '../../src/core/lower-bound.ts';
+import { findSorted, lowerBound } from '../../../src/core/model/lower-bound.ts';
 
 describe('lowerBound', () => {
   it.each([
