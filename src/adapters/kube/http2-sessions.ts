@@ -129,9 +129,19 @@ export class Http2Sessions {
     });
     await settled(session, this.#options);
     if (this.#retired) session.close();
-    else this.#usable.add(pooled);
+    else if (takesStreams(session)) this.#usable.add(pooled);
+    else {
+      // Trying at once again would open one connection after the other for as long as the server is like that.
+      session.destroy();
+      throw closedError(this.#options.base);
+    }
     return true;
   }
+}
+
+/** A server that is going down may greet with a goodbye, or allow no stream at all. */
+function takesStreams({ closed, destroyed, remoteSettings }: ClientHttp2Session): boolean {
+  return !closed && !destroyed && remoteSettings.maxConcurrentStreams !== 0;
 }
 
 /** How many streams the server allows is known from its settings on. */

@@ -87,6 +87,14 @@ describe('HTTP/2', () => {
     expect(server.connections).toBe(2);
   });
 
+  it('gives up with an error, and not one connection after the other, when the server allows no stream', async () => {
+    const server = await h2(serve, { streamsPerConnection: 0 });
+    const asked = Array.from({ length: 3 }, () => server.api.get(PLACEMENT, KEY));
+    for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'kube.network' });
+    expect(server.connections).toBe(1);
+    expect(server.seen).toEqual([]);
+  });
+
   it('a watch that is cut ends with an error', async () => {
     const server = await h2(serve);
     const { ended } = await watch(server);
