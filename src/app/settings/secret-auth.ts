@@ -33,8 +33,28 @@ export class SecretAuth {
   /** InputError `git.credentials` when there is no such Secret, or nothing of use in it. */
   async get(): Promise<ProvidedAuth> {
     const data = await this.#read();
-    const key = data.get('identity') ?? data.get('ssh-privatekey');
-    if (key !== undefined) return this.#ssh(key, data.get('known_hosts'));
+    const key = sshKeyIn(data);
+    return key === undefined ? this.#plain(data) : this.#ssh(key, data.get('known_hosts'));
+  }
+
+  /** A token for the forge's API. */
+  async token(): Promise<string> {
+    const data = await this.#read();
+    // Its file may be in use by git, with the key of another Secret.
+    if (sshKeyIn(data) !== undefined)
+      throw this.#problem('holds an ssh key, which the API of a forge does not take');
+    const auth = await this.#plain(data);
+    return auth.type === 'bearer' ? auth.token : auth.password;
+  }
+
+  async close(): Promise<void> {
+    await rm(this.#options.dir, { recursive: true, force: true });
+  }
+
+  /** What needs no file. */
+  async #plain(
+    data: ReadonlyMap<string, string>,
+  ): Promise<Extract<ProvidedAuth, { type: 'password' | 'bearer' }>> {
     if (data.has('githubAppID')) return this.#gitHubApp(data).credentials();
     const token = data.get('bearerToken');
     if (token !== undefined) return { type: 'bearer', token: token.trim() };
@@ -45,18 +65,6 @@ export class SecretAuth {
       'holds none of the keys that are known',
       'expected username and password, bearerToken, identity and known_hosts, or githubAppID',
     );
-  }
-
-  /** A token for the forge's API. */
-  async token(): Promise<string> {
-    const auth = await this.get();
-    if (auth.type === 'bearer') return auth.token;
-    if (auth.type === 'password') return auth.password;
-    throw this.#problem('holds an ssh key, which the API of a forge does not take');
-  }
-
-  async close(): Promise<void> {
-    await rm(this.#options.dir, { recursive: true, force: true });
   }
 
   async #read(): Promise<ReadonlyMap<string, string>> {
@@ -100,4 +108,8 @@ export class SecretAuth {
     const { namespace, name } = this.#options.key;
     return new InputError(problem, { code: 'git.credentials', subject: `Secret ${namespace}/${name}`, hint });
   }
+}
+
+function sshKeyIn(data: ReadonlyMap<string, string>): string | undefined {
+  return data.get('identity') ?? data.get('ssh-privatekey');
 }

@@ -112,6 +112,15 @@ describe('credentials from a Secret on the hub', () => {
     },
   );
 
+  it('an ssh key is no token, and asking for one touches no file that git may be using', async () => {
+    await put({ identity: 'x', known_hosts: 'y' });
+    await expect(secretAuth().token()).rejects.toMatchObject({
+      code: 'git.credentials',
+      message: expect.stringContaining('ssh key') as string,
+    });
+    expect(existsSync(dir)).toBe(false);
+  });
+
   it('a GitHub App gives a token, kept until it ends or the Secret changes', async () => {
     const forge = await startForge((count) => ({
       status: 201,
