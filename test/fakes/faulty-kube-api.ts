@@ -1,29 +1,45 @@
 import { TransientError } from '../../src/core/errors.ts';
-import type { KubeApi } from '../../src/core/ports.ts';
+import type { KindInfo } from '../../src/core/model/kinds.ts';
+import type { KubeApi, WatchEvent, WatchOptions } from '../../src/core/ports.ts';
+import { InterceptedKubeApi } from './intercepted-kube-api.ts';
 
-/**
- * A KubeApi whose writes and reads sometimes fail: before they reached the server, or after (the answer got lost). Watches
- * are left alone. `chance` may be changed at any time.
- */
-export function faultyKubeApi(api: KubeApi, faults: { chance: number; random: () => number }): KubeApi {
-  const unreliable = new Set(['get', 'list', 'create', 'update', 'mergePatch', 'apply', 'delete']);
-  return new Proxy(api, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property);
-      if (typeof value !== 'function') return value;
-      const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
-      if (typeof property !== 'string' || !unreliable.has(property)) return method;
-      return async (...args: unknown[]) => {
-        const draw = faults.random();
-        if (draw < faults.chance / 2) throw lost(property);
-        const answer = await method(...args);
-        if (draw < faults.chance) throw lost(property);
-        return answer;
-      };
-    },
-  });
+/** May be changed at any time. */
+interface Faults {
+  /** Of a request to fail; half of them before they reach the server, half after it (the answer is lost). */
+  chance: number;
+  readonly random: () => number;
 }
 
-function lost(method: string): TransientError {
-  return new TransientError('the connection broke (injected)', { code: 'kube.network', subject: method });
+/** A KubeApi whose writes and reads sometimes fail. Watches and discovery are left alone. */
+export class FaultyKubeApi extends InterceptedKubeApi {
+  readonly #faults: Faults;
+
+  constructor(inner: KubeApi, faults: Faults) {
+    super(inner);
+    this.#faults = faults;
+  }
+
+  watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
+    return this.inner.watch(kind, options);
+  }
+
+  protected read<T>(request: () => Promise<T>, right: string): Promise<T> {
+    return right === '' ? request() : this.#send(request, right);
+  }
+
+  protected write<T>(request: () => Promise<T>, right: string): Promise<T> {
+    return this.#send(request, right);
+  }
+
+  async #send<T>(request: () => Promise<T>, right: string): Promise<T> {
+    const draw = this.#faults.random();
+    if (draw < this.#faults.chance / 2) throw lost(right);
+    const answer = await request();
+    if (draw < this.#faults.chance) throw lost(right);
+    return answer;
+  }
+}
+
+function lost(right: string): TransientError {
+  return new TransientError('the connection broke (injected)', { code: 'kube.network', subject: right });
 }

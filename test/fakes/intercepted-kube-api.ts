@@ -24,7 +24,7 @@ export abstract class InterceptedKubeApi implements KubeApi {
   /** @param right what the request takes: `verb resource[/subresource]` */
   protected abstract read<T>(request: () => Promise<T>, right: string): Promise<T>;
   protected abstract write<T>(request: () => Promise<T>, right: string): Promise<T>;
-  abstract watch(kind: KindInfo, options: WatchOptions): AsyncGenerator<WatchEvent>;
+  abstract watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent>;
 
   get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
     return this.read(() => this.inner.get(kind, key), rightOf('get', kind));

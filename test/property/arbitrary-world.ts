@@ -114,16 +114,18 @@ const toleration = fc
   .map((one) => (one.key === undefined ? { ...one, operator: 'Exists' as const } : one))
   .map((one) => (one.operator === 'Exists' ? { ...one, value: undefined } : one));
 
+const scoreCoordinate = oneOf(
+  { type: 'BuiltIn', builtIn: 'Balance' },
+  { type: 'BuiltIn', builtIn: 'Steady' },
+  { type: 'BuiltIn', builtIn: 'ResourceAllocatableCPU' },
+  { type: 'AddOn', addOn: { resourceName: 'load', scoreName: 'cpu' } },
+);
+
 const prioritizerPolicy = fc.record({
   mode: opt(oneOf('Additive', 'Exact', 'Additive', 'Nope'), 3),
   configurations: fc.array(
     fc.record({
-      scoreCoordinate: oneOf(
-        { type: 'BuiltIn', builtIn: 'Balance' },
-        { type: 'BuiltIn', builtIn: 'Steady' },
-        { type: 'BuiltIn', builtIn: 'ResourceAllocatableCPU' },
-        { type: 'AddOn', addOn: { resourceName: 'load', scoreName: 'cpu' } },
-      ),
+      scoreCoordinate,
       weight: fc.integer({ min: -3, max: 3 }),
     }),
     { maxLength: 3 },
@@ -264,12 +266,7 @@ const soundPolicy = fc.record({
   mode: oneOf('Additive', 'Exact'),
   configurations: fc.array(
     fc.record({
-      scoreCoordinate: oneOf(
-        { type: 'BuiltIn', builtIn: 'Balance' },
-        { type: 'BuiltIn', builtIn: 'Steady' },
-        { type: 'BuiltIn', builtIn: 'ResourceAllocatableCPU' },
-        { type: 'AddOn', addOn: { resourceName: 'load', scoreName: 'cpu' } },
-      ),
+      scoreCoordinate,
       weight: oneOf(-2, 1, 2, 10),
     }),
     { minLength: 1, maxLength: 3 },

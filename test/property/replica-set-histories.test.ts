@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Fleet, memoryHub } from '../app/works/work-fleet.ts';
-import { faultyKubeApi } from '../fakes/faulty-kube-api.ts';
+import { FaultyKubeApi } from '../fakes/faulty-kube-api.ts';
 
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
 const GOOD = { Applied: 'True', Available: 'True' } as const;
@@ -41,7 +41,7 @@ async function play(steps: readonly Step[], maxConcurrency: number, seed: number
   const hub = memoryHub();
   const fleet = new Fleet(hub);
   const faults = { chance: 0, random: randomFrom(seed) };
-  const api = faultyKubeApi(fleet.hub, faults);
+  const api = new FaultyKubeApi(fleet.hub, faults);
   let selected: readonly string[] = ['c1', 'c2'];
   let value = '0';
   await fleet.place('all', selected);

@@ -72,32 +72,26 @@ describe('rights of executors', () => {
   });
 
   it.each([
-    { name: 'its service account', kind: ROLE_BINDING, subject: { kind: 'ServiceAccount', ...DEPLOYER } },
+    {
+      name: 'its service account',
+      kind: ROLE_BINDING,
+      subject: { kind: 'ServiceAccount', ...DEPLOYER },
+    },
     {
       name: 'its service account, the namespace left out',
       kind: ROLE_BINDING,
       subject: { kind: 'ServiceAccount', name: 'deployer' },
     },
-    {
-      name: 'its user name',
+    ...[
+      ['its user name', 'User', 'system:serviceaccount:ops:deployer'],
+      ['all service accounts', 'Group', 'system:serviceaccounts'],
+      ['all service accounts of its namespace', 'Group', 'system:serviceaccounts:ops'],
+      ['everybody', 'Group', 'system:authenticated'],
+    ].map(([name, kind, subject]) => ({
+      name,
       kind: CLUSTER_ROLE_BINDING,
-      subject: { kind: 'User', name: 'system:serviceaccount:ops:deployer' },
-    },
-    {
-      name: 'all service accounts',
-      kind: CLUSTER_ROLE_BINDING,
-      subject: { kind: 'Group', name: 'system:serviceaccounts' },
-    },
-    {
-      name: 'all service accounts of its namespace',
-      kind: CLUSTER_ROLE_BINDING,
-      subject: { kind: 'Group', name: 'system:serviceaccounts:ops' },
-    },
-    {
-      name: 'everybody',
-      kind: CLUSTER_ROLE_BINDING,
-      subject: { kind: 'Group', name: 'system:authenticated' },
-    },
+      subject: { kind, name: subject },
+    })),
   ])('are asked for again when a binding of $name comes, and when it goes', async ({ kind, subject }) => {
     await bind(kind, subject);
     truth = false;
