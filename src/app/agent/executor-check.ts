@@ -6,7 +6,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from './agent-options.ts';
 import type { ExecutorRights } from './executor-rights.ts';
 import { type Executor, userOf } from './executor-subject.ts';
-import { isAlreadyExists, isRefusal } from './kube-failure.ts';
+import { failureText, isAlreadyExists, isRefusal, refusedResource } from './kube-failure.ts';
 import type { ReadyTask } from './manifest-task.ts';
 
 export const SUBJECT_ACCESS_REVIEW: KindInfo = {
@@ -102,8 +102,10 @@ async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Pr
   } catch (error) {
     // The server checks escalation before it looks whether the object exists.
     if (isAlreadyExists(error)) return ALLOWED;
-    if (isRefusal(error, 'forbidden')) return denied(task, ', error: permission escalation');
-    throw error;
+    if (!isRefusal(error, 'forbidden')) throw error;
+    // Then it is the agent that lacks a right, and nothing was said about the executor's.
+    const mayNotImpersonate = refusedResource(error) === 'serviceaccounts';
+    return denied(task, `, error: ${mayNotImpersonate ? failureText(error) : 'permission escalation'}`);
   }
 }
 

@@ -12,6 +12,12 @@ export function isRefusal(error: unknown, reason: 'notfound' | 'invalid' | 'forb
   return error instanceof InputError && error.code === `kube.${reason}`;
 }
 
+/** Plural of the resource that the refusal is about, which need not be the one that was asked for; undefined: not said. */
+export function refusedResource(error: unknown): string | undefined {
+  if (!(error instanceof BerthError)) return undefined;
+  return (error.cause as { details?: { kind?: string } } | undefined)?.details?.kind;
+}
+
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'kube.alreadyexists';
 }

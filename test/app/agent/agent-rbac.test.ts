@@ -21,9 +21,10 @@ import { type RbacObject, rbacPath, rightsOf, withoutRight } from '../../fakes/r
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
+const IMPERSONATE = 'impersonate serviceaccounts';
 const WORK_API = 'work.open-cluster-management.io/v1';
-/** Steps wait this long for what a missing right may keep from happening. */
-const PATIENCE_MS = 5_000;
+/** Nothing waits that long: steps end when they are done, or when the missing right was missed. */
+const PATIENCE_MS = 60_000;
 
 /** The printed objects for one of several agents of one server, with the example adapted to what its works carry. */
 function printedRbac(id: string): RbacObject[] {
@@ -60,6 +61,8 @@ const outcomes = new Map<string, Promise<Outcome>>();
 
 interface Outcome {
   readonly ended: boolean;
+  /** What the agent says of the role that it cannot apply for an executor. */
+  readonly saidOfRole: string;
   readonly used: ReadonlySet<string>;
   readonly refused: ReadonlySet<string>;
 }
@@ -127,27 +130,34 @@ async function live(id: string, missing: string): Promise<Outcome> {
       const one = new AuditingKubeApi(executors.as(who));
       const create = one.create.bind(one);
       one.create = (...given) => {
-        used.add('impersonate serviceaccounts');
+        used.add(IMPERSONATE);
         return create(...given).finally(() => {
-          if (one.refused.size > 0) refused.add('impersonate serviceaccounts');
+          if (one.refused.size > 0) refused.add(IMPERSONATE);
         });
       };
       return one;
     },
   });
-  const ended = await story(id);
+  const missed = (): boolean => audit.refused.has(missing) || refused.has(missing);
+  const ended = await story(id, missed);
+  const saidOfRole = missing === IMPERSONATE ? await messageOfRole(id) : '';
   await agent.close();
   client.close();
   executors.close();
   return {
     ended,
+    saidOfRole,
     used: new Set([...audit.used, ...used]),
     refused: new Set([...audit.refused, ...refused]),
   };
 }
 
-/** What an agent does in its life. @returns whether everything happened */
-async function story(id: string): Promise<boolean> {
+/**
+ * What an agent does in its life.
+ * @param missed a right was, and nothing need be waited for any more
+ * @returns whether everything happened
+ */
+async function story(id: string, missed: () => boolean): Promise<boolean> {
   const works = `/apis/${WORK_API}/namespaces/${id}/manifestworks`;
   const map = (name: string, x: string): object => ({
     apiVersion: 'v1',
@@ -176,7 +186,9 @@ async function story(id: string): Promise<boolean> {
   const head = { apiVersion: WORK_API, kind: 'ManifestWork' };
   await post(works, { ...head, metadata: { name: `w-${id}` }, spec: spec(first, { manifestConfigs }) });
   await post(works, { ...head, metadata: { name: `x-${id}` }, spec: spec([role], { executor }) });
-  const steps = [await isApplied(works, `w-${id}`), await isApplied(works, `x-${id}`)];
+  const isApplied = (name: string): Promise<boolean> =>
+    holds(async () => saysApplied(await readWork(id, name)), missed);
+  const steps = [await isApplied(`w-${id}`)];
   await admin.send('PATCH', `${works}/w-${id}`, {
     body: {
       metadata: { labels: { again: '1' } },
@@ -184,32 +196,47 @@ async function story(id: string): Promise<boolean> {
     },
     contentType: 'application/merge-patch+json',
   });
-  steps.push(await isApplied(works, `w-${id}`));
+  steps.push(await isApplied(`w-${id}`));
   const maps = `/api/v1/namespaces/${id}/configmaps`;
   await admin.send('DELETE', `${maps}/update`);
-  steps.push(await holds(async () => (await admin.get(`${maps}/update`)) !== undefined));
+  steps.push(await holds(async () => (await admin.get(`${maps}/update`)) !== undefined, missed));
+  // Late: an agent without a right on ConfigMaps may not grant it either, and is to miss it itself before.
+  steps.push(await isApplied(`x-${id}`));
+  if (missed()) return false;
   for (const name of [`w-${id}`, `x-${id}`]) await admin.send('DELETE', `${works}/${name}`);
-  steps.push(await holds(async () => (await admin.get(`${works}/w-${id}`)) === undefined));
-  steps.push(await holds(async () => (await admin.get(`${maps}/server-side`)) === undefined));
+  steps.push(await holds(async () => (await admin.get(`${works}/w-${id}`)) === undefined, missed));
+  steps.push(await holds(async () => (await admin.get(`${maps}/server-side`)) === undefined, missed));
   return steps.every(Boolean);
 }
 
-function isApplied(works: string, name: string): Promise<boolean> {
-  return holds(async () => {
-    const { metadata, status } = (await admin.get(`${works}/${name}`)) as unknown as ManifestWork;
-    return ['Applied', 'Available'].every((type) =>
-      status?.conditions?.some(
-        (condition) =>
-          condition.type === type &&
-          condition.status === 'True' &&
-          condition.observedGeneration === metadata.generation,
-      ),
-    );
-  });
+async function readWork(id: string, name: string): Promise<ManifestWork> {
+  const path = `/apis/${WORK_API}/namespaces/${id}/manifestworks/${name}`;
+  return (await admin.get(path)) as unknown as ManifestWork;
 }
 
-async function holds(look: () => Promise<boolean>): Promise<boolean> {
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(100))
+function saysApplied({ metadata, status }: ManifestWork): boolean {
+  return ['Applied', 'Available'].every((type) =>
+    status?.conditions?.some(
+      (condition) =>
+        condition.type === type &&
+        condition.status === 'True' &&
+        condition.observedGeneration === metadata.generation,
+    ),
+  );
+}
+
+async function messageOfRole(id: string): Promise<string> {
+  let message = '';
+  await holds(async () => {
+    const { status } = await readWork(id, `x-${id}`);
+    message = status?.resourceStatus?.manifests?.[0]?.conditions?.[0]?.message ?? '';
+    return message !== '';
+  });
+  return message;
+}
+
+async function holds(look: () => Promise<boolean>, given = (): boolean => false): Promise<boolean> {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline && !given(); await sleep(100))
     if (await look()) return true;
   return false;
 }
@@ -229,6 +256,14 @@ describe('the permissions that berth agent --print-rbac prints', () => {
   it.each(GRANTED.map((right) => ({ right })))('without "$right" something fails', async ({ right }) => {
     const { refused } = (await outcomes.get(right)) as Outcome;
     expect([...refused]).toContain(right);
+  });
+
+  it('tell an agent that may not impersonate from an executor that may not grant', async () => {
+    const { saidOfRole } = (await outcomes.get(IMPERSONATE)) as Outcome;
+    expect(saidOfRole).toMatch(
+      /serviceaccounts "runner" is forbidden: User .* cannot impersonate resource "serviceaccounts"/,
+    );
+    expect(saidOfRole).not.toContain('escalation');
   });
 
   it('name kinds by the words of the API', () => {
