@@ -2,17 +2,19 @@ import type { FieldValue, ManifestCondition, ManifestWork } from '../../core/mod
 import type { Condition } from '../../core/model/object-meta.ts';
 import { findCondition } from '../../core/work/condition-list.ts';
 
-/** One line of `berth get works`: cluster, name, manifests, applied, available, since (for the age). */
+/** One line of `berth get works`: cluster, name, manifests, applied, available, degraded (`-`: no condition rule says). */
 export function workRow(work: ManifestWork): readonly string[] {
   const { name, namespace = '', generation } = work.metadata;
-  const applied = findCondition(work.status?.conditions, 'Applied');
+  const conditions = work.status?.conditions;
+  const applied = findCondition(conditions, 'Applied');
   const stale = applied !== undefined && applied.observedGeneration !== generation;
   return [
     namespace,
     name,
     String(work.spec?.workload?.manifests?.length ?? 0),
     stale ? 'Pending' : (applied?.status ?? 'Unknown'),
-    findCondition(work.status?.conditions, 'Available')?.status ?? 'Unknown',
+    findCondition(conditions, 'Available')?.status ?? 'Unknown',
+    findCondition(conditions, 'Degraded')?.status ?? '-',
   ];
 }
 
@@ -49,7 +51,7 @@ function conditionLine(condition: Condition, generation: number | undefined): st
 function manifestLines({ resourceMeta, conditions, statusFeedback }: ManifestCondition): readonly string[] {
   const { kind = '?', namespace = '', name = '', ordinal } = resourceMeta;
   const failing = (conditions ?? []).filter(
-    ({ status, type }) => status !== 'True' && type !== 'Progressing',
+    ({ status, type }) => status !== (type === 'Degraded' ? 'False' : 'True') && type !== 'Progressing',
   );
   const values = (statusFeedback?.values ?? []).map(
     ({ name: key, fieldValue }) => `${key}=${valueText(fieldValue)}`,

@@ -182,11 +182,29 @@ describe('describeWork', () => {
   };
 
   it('tells a status of an older generation from a current one', () => {
-    expect(workRow(work)).toEqual(['c1', 'web', '1', 'Pending', 'False']);
+    expect(workRow(work)).toEqual(['c1', 'web', '1', 'Pending', 'False', '-']);
     const text = describeWork(work);
     expect(text).toContain('Apply manifest work complete (of generation 1)');
     expect(text).toContain(
       '[0] Deployment default/web  ReadyReplicas=0\n      Available False: Resource is not available',
     );
+  });
+
+  it.each([
+    { status: 'True', shown: true },
+    { status: 'False', shown: false },
+  ] as const)('Degraded=$status by a condition rule', ({ status, shown }) => {
+    const degraded = { type: 'Degraded', status, reason: 'Rule', message: 'half of it is down' };
+    const [manifest] = work.status?.resourceStatus?.manifests ?? [];
+    const ruled: ManifestWork = {
+      ...work,
+      status: {
+        conditions: [degraded],
+        resourceStatus: { manifests: [{ ...manifest!, conditions: [degraded] }] },
+      },
+    };
+    expect(workRow(ruled).at(-1)).toBe(status);
+    expect(describeWork(ruled).includes('      Degraded True: half of it is down')).toBe(shown);
+    expect(describeWork(ruled)).not.toContain('      Degraded False');
   });
 });

@@ -27,7 +27,7 @@ export const getWorksCommand: CliCommand = {
     const command = verb(program, 'get', 'list objects of the hub')
       .command('works [name]')
       .alias('work')
-      .description('list ManifestWorks: where they are, whether they are applied and available')
+      .description('list ManifestWorks: where they are, whether they are applied, available and degraded')
       .option('--cluster <name>', 'only of this managed cluster')
       .addOption(outputOption());
     addHubFlags(command)
@@ -64,7 +64,7 @@ async function getWorks(io: CliIo, name: string | undefined, flags: GetWorksFlag
   io.stdout.write(
     works.length === 0
       ? 'no works\n'
-      : renderTextTable(['CLUSTER', 'NAME', 'MANIFESTS', 'APPLIED', 'AVAILABLE', 'AGE'], rows),
+      : renderTextTable(['CLUSTER', 'NAME', 'MANIFESTS', 'APPLIED', 'AVAILABLE', 'DEGRADED', 'AGE'], rows),
   );
   return 0;
 }
