@@ -110,12 +110,11 @@ export class ApplySetRegistry {
     }
   }
 
-  /** `source first` for a set whose parent stands beside ours, else its id. */
-  async describeSet(id: string): Promise<string> {
+  /** The source that a set belongs to, when its parent stands beside ours. */
+  async sourceOf(id: string): Promise<string | undefined> {
     const { namespace } = this.#parent;
     const labelSelector = `${APPLY_SET_ID_LABEL}=${id}`;
     const [found] = (await this.#api.list(CONFIG_MAP, { namespace, labelSelector })).items;
-    const source = /^berth-(.+)$/.exec(found?.metadata.name ?? '')?.[1];
-    return source === undefined ? `the ApplySet ${id}` : `source ${source}`;
+    return /^berth-(.+)$/.exec(found?.metadata.name ?? '')?.[1];
   }
 }

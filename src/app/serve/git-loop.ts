@@ -22,6 +22,8 @@ export interface GitLoopOptions {
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
   readonly onFleet: (fleet: Fleet) => void;
+  /** A pass failed: what there is to know of the source now, is known. */
+  readonly onFailure?: (() => void) | undefined;
   /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
   readonly check?: ((fleet: Fleet) => Promise<readonly Problem[]>) | undefined;
 }
@@ -86,6 +88,7 @@ export class GitLoop {
       } catch (error) {
         if (signal.aborted) return;
         this.#lastError = error;
+        this.#options.onFailure?.();
         waitMs = Math.min(waitMs, backoff.nextMs());
         log.warn('source failed', { source: name, error });
         emit({ kind: 'error', where: `source ${name}`, error });
@@ -118,7 +121,7 @@ export class GitLoop {
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry && !this.#triggered)) return;
     // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
     const compare = due || retry || this.#syncedCommit === commit;
-    this.#outcome = await sync.sync(this.#fleet, { compare });
+    this.#outcome = await sync.sync(this.#fleet, { compare, signal });
     this.#syncedCommit = commit;
     // Not after every commit: with many of them the hub would never be compared.
     if (compare) this.#comparedAtMs = clock.now();

@@ -1,14 +1,13 @@
 import type pLimit from 'p-limit';
 import { BerthError } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { refOf } from '../../core/model/object-ref.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
 import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import { releaseTokens } from '../../core/publish/release-tokens.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { inWaves } from '../../core/sync/apply-order.ts';
-import { identityOf, planPrune } from '../../core/sync/plan-prune.ts';
+import { planPrune, standingIdentities } from '../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
 import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
 import { requiredKind } from './required-kind.ts';
@@ -45,7 +44,7 @@ export async function pruneHub(
   const plan = planPrune({
     source,
     members: [...members.values()],
-    wanted: wantedIdentities(input),
+    wanted: new Set(input.objects.flatMap(({ object }) => standingIdentities(object))),
     complete: input.complete,
     budget,
     releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],
@@ -84,17 +83,6 @@ function committer({ commit }: SyncInput): string | undefined {
   if (commit === undefined) return undefined;
   const { author, committer: when, id } = commit;
   return `${author.name} <${author.email}> at ${new Date(when.timeMs).toISOString()} in commit ${id}`;
-}
-
-function wantedIdentities({ objects }: SyncInput): ReadonlySet<string> {
-  const wanted = new Set(objects.map(({ object }) => identityOf(refOf(object))));
-  // As they stand on the hub: in the default namespace when they name none, in none when the kind has none.
-  for (const { object } of objects) {
-    wanted.add(identityOf({ ...refOf(object), namespace: '' }));
-    if (object.metadata.namespace === undefined)
-      wanted.add(identityOf({ ...refOf(object), namespace: 'default' }));
-  }
-  return wanted;
 }
 
 async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {

@@ -10,14 +10,15 @@ import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { inWaves } from '../../core/sync/apply-order.ts';
 import { applySetId, type MemberKind, memberKinds } from '../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../core/sync/desired-object.ts';
-import { identityOf } from '../../core/sync/plan-prune.ts';
+import { identityOf, standingIdentities } from '../../core/sync/plan-prune.ts';
 import { planIncrement, type SettledSet, settledSet } from '../../core/sync/settled-set.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
 import { pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { requiredKind } from './required-kind.ts';
-import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
+import type { SourceClaims } from './source-claims.ts';
+import type { SyncInput, SyncOptions, SyncOutcome } from './sync-outcome.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
 import { isOfKind, unlistedProblem } from './unlisted-kind.ts';
 
@@ -35,6 +36,8 @@ export interface HubSyncOptions {
   /** Make the namespaces that objects need. */
   readonly createNamespaces: boolean;
   readonly concurrency: number;
+  /** Shared by the sources of a controller; this one is among them. */
+  readonly claims: SourceClaims;
 }
 
 interface Tally {
@@ -53,6 +56,8 @@ export class HubSync {
   readonly #registry: ApplySetRegistry;
   /** Objects of other ApplySets as the last full look at the hub found them: identity to the set's id. */
   #others: SetMembers['others'] = new Map();
+  /** Identities of what this source has on the hub, by that look and by what it applied since. */
+  #owned = new Set<string>();
   /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
   readonly #stored = new Map<string, string>();
   /** Undefined until a pass left nothing open. */
@@ -72,13 +77,17 @@ export class HubSync {
    * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
    * the last call, so that what changed in the source is enough to look at, where that can be told.
    */
-  async sync(input: SyncInput, { compare = true } = {}): Promise<SyncOutcome> {
+  async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
+    const { compare = true, signal } = options;
     const wanted = input.objects.filter(({ object }) => object.kind !== 'PlacementDecision');
+    this.#options.claims.claim(this.#options.source, wanted, (identity) => this.#owned.has(identity));
     const settled = this.#settled;
     this.#settled = undefined;
     const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
     const outcome =
-      changed === undefined ? await this.#syncAll(input, wanted) : await this.#syncChanged(changed, wanted);
+      changed === undefined
+        ? await this.#syncAll(input, wanted, signal)
+        : await this.#syncChanged(changed, wanted);
     if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = settledSet(wanted);
     return outcome;
   }
@@ -92,12 +101,22 @@ export class HubSync {
     return { ...tally, pruneHeld: undefined, unlisted: [] };
   }
 
-  async #syncAll(input: SyncInput, wanted: readonly SourceObject[]): Promise<SyncOutcome> {
+  async #syncAll(
+    input: SyncInput,
+    wanted: readonly SourceObject[],
+    signal: AbortSignal | undefined,
+  ): Promise<SyncOutcome> {
     const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#others = others;
+    this.#owned = new Set(members.keys());
+    // Where all is there already nobody can be late: a restart waits for nobody.
+    const isNew = ({ object }: SourceObject): boolean =>
+      !standingIdentities(object).some((id) => this.#owned.has(id) || others.has(id));
+    const { claims } = this.#options;
+    if (claims.isWaiting && wanted.some(isNew)) await claims.whenRead(signal);
     await this.#namespaces.need(this.#options.namespace);
     // Before the first member: a crash in between must not leave members that no parent names.
     const objects = wanted.map(({ object }) => object);
@@ -122,6 +141,7 @@ export class HubSync {
     tally.pruned = deleted.length;
     for (const object of deleted) {
       members.delete(identityOf(refOf(object)));
+      this.#owned.delete(identityOf(refOf(object)));
       this.#stored.delete(identityOf(refOf(object)));
     }
     if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
@@ -161,6 +181,8 @@ export class HubSync {
     let changed = false;
     if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
       await this.#requireFree(id, object);
+      // Before the request: whoever asks while it is under way must know.
+      this.#owned.add(id);
       await this.#makeNamespaces(kind, desired);
       live = await api.apply(kind, desired, { fieldManager: 'berth', force });
       this.#stored.set(id, this.#fingerprint(desired, live));
@@ -177,13 +199,33 @@ export class HubSync {
 
   /** Every source writes as the same field manager, so the server would let two of them fight over an object for ever. */
   async #requireFree(id: string, object: KubeObject): Promise<void> {
-    const set = this.#others.get(id);
-    if (set === undefined || this.#options.force) return;
-    const owner = await this.#registry.describeSet(set);
+    const { claims, source } = this.#options;
+    if (this.#owned.has(id)) return;
+    const owner = await this.#ownerOf(id);
+    if (owner === undefined) return;
+    const at = (name: string): string => {
+      const place = claims.placeOf(name, id);
+      return place === undefined ? '' : ` (${place})`;
+    };
+    const named =
+      'source' in owner ? `source ${owner.source}${at(owner.source)}` : `the ApplySet ${owner.set}`;
     throw new TransientError(
-      `belongs to ${owner} and can be in one source only: take it out of one of the two, or let this source force it`,
+      `belongs to ${named} and stands in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
+        'or let this source force it',
       { code: 'sync.owned', subject: formatRef(refOf(object)) },
     );
+  }
+
+  /** Whose an object is that this source does not have: by the hub, else by what the other sources of this controller do just now. */
+  async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
+    const { claims, source, force } = this.#options;
+    const set = force ? undefined : this.#others.get(id);
+    if (set !== undefined) {
+      const name = await this.#registry.sourceOf(set);
+      return name === undefined ? { set } : { source: name };
+    }
+    const rival = (force ? undefined : claims.ownerOf(id, source)) ?? claims.firstOf(id, source);
+    return rival === undefined ? undefined : { source: rival };
   }
 
   /** True when it wrote. */

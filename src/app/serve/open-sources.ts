@@ -15,6 +15,7 @@ import type { ToldStatus } from './commit-reporter.ts';
 import type { FleetHappening } from './fleet-events.ts';
 import { GitLoop } from './git-loop.ts';
 import { HubSync } from './hub-sync.ts';
+import { SourceClaims } from './source-claims.ts';
 import { type ServeFleetOptions, type ServeSource, sourceNameOf } from './serve-options.ts';
 
 export interface OpenSource {
@@ -32,6 +33,11 @@ export async function openSources(
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
+  const writers = named.filter(({ from }) => from.sync !== 'observe');
+  const claims = new SourceClaims(
+    options.clock,
+    writers.map(({ from, name }) => ({ name, force: from.force === true })),
+  );
   return Promise.all(
     named.map(async ({ from, name }) => {
       const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
@@ -48,7 +54,7 @@ export async function openSources(
         name,
         url: from.url,
         source,
-        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, name),
+        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims }),
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
@@ -57,6 +63,7 @@ export async function openSources(
           reporter?.reporter.report(fleet);
         },
         check: checkFleet,
+        onFailure: () => claims.looked(name),
       });
       return {
         loop,
@@ -95,7 +102,11 @@ function reporterOf(
   return { reporter, told };
 }
 
-function hubSyncOf(options: ServeFleetOptions, from: ServeSource, name: string): HubSync {
+function hubSyncOf(
+  options: ServeFleetOptions,
+  from: ServeSource,
+  { name, claims }: { readonly name: string; readonly claims: SourceClaims },
+): HubSync {
   const embedded = options.embedded === true;
   return new HubSync({
     api: options.api,
@@ -109,6 +120,7 @@ function hubSyncOf(options: ServeFleetOptions, from: ServeSource, name: string):
     recordedStatus: embedded,
     createNamespaces: embedded,
     concurrency: 8,
+    claims,
   });
 }
 

@@ -12,6 +12,12 @@ export interface SyncInput {
 }
 
 /** What a pass did to the hub, and what it could not do. Counts are objects. */
+export interface SyncOptions {
+  /** False: nobody is expected to have touched the hub since the last call. Default true. */
+  readonly compare?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface SyncOutcome {
   readonly applied: number;
   readonly unchanged: number;

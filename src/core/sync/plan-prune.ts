@@ -73,6 +73,13 @@ export function identityOf(ref: ObjectRef): string {
   return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
 }
 
+/** What the object may be called on the hub: in `default` when it names no namespace, in none when its kind has none. */
+export function standingIdentities(object: KubeObject): readonly string[] {
+  const ref = refOf(object);
+  const namespaces = [ref.namespace, '', ...(object.metadata.namespace === undefined ? ['default'] : [])];
+  return [...new Set(namespaces)].map((namespace) => identityOf({ ...ref, namespace }));
+}
+
 function mayPrune(object: KubeObject): boolean {
   const asked = object.metadata.annotations?.[PRUNE_ANNOTATION];
   if (asked === 'disabled') return false;

@@ -6,6 +6,7 @@ import { DecisionRecorder } from '../../../src/app/serve/decision-recorder.ts';
 import { GitLoop } from '../../../src/app/serve/git-loop.ts';
 import { HubInventory } from '../../../src/app/serve/hub-inventory.ts';
 import { HubSync } from '../../../src/app/serve/hub-sync.ts';
+import { SourceClaims } from '../../../src/app/serve/source-claims.ts';
 import { VolatilePublishMemory } from '../../../src/app/serve/publish-memory.ts';
 import { startEngine } from '../../../src/app/serve/placement-engine.ts';
 import { PublishPipeline } from '../../../src/app/serve/publish-pipeline.ts';
@@ -226,6 +227,7 @@ export class Simulation {
       recordedStatus: false,
       createNamespaces: true,
       concurrency: 4,
+      claims: new SourceClaims(clock, [{ name: 'fleet', force: false }]),
     });
     const source: FleetSource = {
       repository: undefined as never,
