@@ -67,6 +67,7 @@ export type FleetHappening =
       readonly work: string;
       readonly reason?: string | undefined;
     }
+  /** Whoever met it has logged it: this is for those who follow along. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
-  /** Everything was read and every placement was looked at once. */
+  /** Every source was read, or could not be, and every placement was looked at once. */
   | { readonly kind: 'ready' };

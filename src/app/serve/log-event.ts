@@ -51,7 +51,7 @@ export function logEvent(log: Logger, event: FleetEvent): void {
       return;
     }
     case 'error':
-      log.warn('failed, it is tried again', { where: event.where, error: event.error });
+      // Whoever met it has logged it, and knows more.
       return;
     case 'ready':
       log.info('everything was read and published once');
