@@ -3,6 +3,7 @@ import type { ControllerMetrics } from './controller-metrics.ts';
 import type { GitLoop } from './git-loop.ts';
 import type { HubInventory } from './hub-inventory.ts';
 import type { PublishedBook } from './published-book.ts';
+import type { Readiness } from './readiness.ts';
 import type { ServeFleetOptions } from './serve-options.ts';
 
 /** What the controller's HTTP answers are made from. */
@@ -13,5 +14,6 @@ export interface ControllerHttpOptions {
   readonly metrics: ControllerMetrics;
   readonly loops: readonly GitLoop[];
   readonly decider: { readonly queue: WorkQueue };
+  readonly readiness: Readiness;
   readonly warnings: () => readonly string[];
 }

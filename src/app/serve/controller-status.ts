@@ -5,6 +5,7 @@ import { HELD_CONDITION } from '../../core/publish/publish-annotations.ts';
 import type { GitLoop } from './git-loop.ts';
 import type { HubInventory } from './hub-inventory.ts';
 import type { PublishedBook } from './published-book.ts';
+import type { Readiness } from './readiness.ts';
 import type { ServeFleetOptions } from './serve-options.ts';
 
 /** What `berth status` shows. Plain JSON. */
@@ -41,10 +42,11 @@ export function controllerStatus(parts: {
   readonly book: PublishedBook;
   readonly loops: readonly GitLoop[];
   readonly warnings: () => readonly string[];
+  readonly readiness: Readiness;
 }): ControllerStatus {
-  const problem = parts.inventory.problem();
+  const problem = parts.readiness.problem();
   return {
-    ready: problem === undefined && parts.book.complete,
+    ready: problem === undefined,
     problem,
     schedule: parts.options.schedule ?? 'berth',
     warnings: parts.warnings(),

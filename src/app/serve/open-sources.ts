@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import { postCommitStatus } from '../../adapters/scm/commit-status.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
@@ -16,6 +15,7 @@ import type { FleetHappening } from './fleet-events.ts';
 import { GitLoop } from './git-loop.ts';
 import { HubSync } from './hub-sync.ts';
 import { SourceClaims } from './source-claims.ts';
+import type { SourceLedger } from './source-ledger.ts';
 import { type ServeFleetOptions, type ServeSource, sourceNameOf } from './serve-options.ts';
 
 export interface OpenSource {
@@ -27,7 +27,7 @@ export interface OpenSource {
 /** Opens all sources without touching the network. InputError for one that cannot work. */
 export async function openSources(
   options: ServeFleetOptions,
-  onCommit: (source: string, commit: CommitInfo | undefined) => void,
+  told: Pick<SourceLedger, 'read' | 'failed'>,
   emit: (happening: FleetHappening) => void,
 ): Promise<readonly OpenSource[]> {
   const names = new Set<string>();
@@ -59,11 +59,14 @@ export async function openSources(
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
         onFleet: (fleet) => {
-          onCommit(name, fleet.commit);
+          told.read(name, fleet.commit);
           reporter?.reporter.report(fleet);
         },
         check: checkFleet,
-        onFailure: () => claims.looked(name),
+        onFailure: () => {
+          claims.looked(name);
+          told.failed(name);
+        },
       });
       return {
         loop,

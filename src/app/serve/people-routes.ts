@@ -15,11 +15,11 @@ export function peopleRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTo
   });
   routes.get('/healthz', (_request, response) => void response.type('text').send('ok'));
   routes.get('/readyz', (_request, response) => {
-    const problem = readyProblem(parts);
+    const problem = parts.readiness.problem();
     response
       .status(problem === undefined ? 200 : 503)
       .type('text')
-      .send(problem ?? 'ok');
+      .send(problem ?? readyText(parts));
   });
   routes.get('/metrics', async (_request, response) => {
     const { registry } = parts.metrics;
@@ -51,7 +51,10 @@ function apiRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'acc
   return api;
 }
 
-function readyProblem({ book, inventory }: ControllerHttpOptions): string | undefined {
-  const problem = inventory.problem();
-  return book.complete ? problem : (problem ?? 'the first publication is not complete');
+/** Only names: whoever asks has shown no token. */
+function readyText({ loops }: ControllerHttpOptions): string {
+  const unread = loops.map((loop) => loop.status()).filter(({ fleet }) => fleet === undefined);
+  return ['ok', ...unread.map(({ name }) => `source ${name} could not be read yet: see berth status`)].join(
+    '\n',
+  );
 }

@@ -16,6 +16,7 @@ import { HubInventory } from './hub-inventory.ts';
 import { openSources } from './open-sources.ts';
 import { PublishPipeline } from './publish-pipeline.ts';
 import { PublishedBook } from './published-book.ts';
+import { Readiness } from './readiness.ts';
 import type { ServeFleetOptions } from './serve-options.ts';
 import { SourceLedger } from './source-ledger.ts';
 import { UpstreamDecisions } from './upstream-decisions.ts';
@@ -25,7 +26,7 @@ export interface FleetController {
   readonly events: AsyncIterable<FleetEvent>;
   /** Where HTTP is served; undefined without it. */
   readonly url: string | undefined;
-  /** Resolves when everything has been read and published once, or when closed. */
+  /** Resolves when everything has been read (or could not be) and published once, or when closed. */
   whenReady(): Promise<void>;
   /** Fetch the sources now. */
   reconcile(): void;
@@ -62,7 +63,8 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     state,
     ledger,
   });
-  const loops = await openSources(options, (source, commit) => ledger.read(source, commit), emit);
+  const readiness = new Readiness(inventory, book, ledger.firstReads);
+  const loops = await openSources(options, ledger, emit);
   const http = await serveHttp({
     options,
     inventory,
@@ -71,16 +73,15 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     loops: loops.map(({ loop }) => loop),
     decider,
     warnings: () => decider.warnings(),
+    readiness,
   });
 
   inventory.start(supervisor);
   decider.start(supervisor);
   for (const { start } of loops) start(supervisor);
   const works = options.works === false ? undefined : startWorks(options, emit);
-  const ready = decider.whenSettled(supervisor.signal).then(() => {
-    if (supervisor.signal.aborted) return;
-    book.markComplete();
-    emit({ kind: 'ready' });
+  const ready = becomeReady({ decider, book, readiness }, supervisor.signal).then((isReady) => {
+    if (isReady) emit({ kind: 'ready' });
   });
   return {
     events,
@@ -99,6 +100,24 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
       events.close();
     },
   };
+}
+
+/** False when it was stopped first. */
+async function becomeReady(
+  parts: {
+    readonly decider: PublishPipeline | UpstreamDecisions;
+    readonly book: PublishedBook;
+    readonly readiness: Readiness;
+  },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { decider, book, readiness } = parts;
+  const sourcesRead = readiness.whenSourcesRead(signal);
+  await decider.whenSettled(signal);
+  // The plugin endpoint answers from here on: a forge that is down takes nothing with it.
+  if (!signal.aborted) book.markComplete();
+  await sourcesRead;
+  return !signal.aborted;
 }
 
 interface ControllerState {

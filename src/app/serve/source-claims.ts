@@ -3,7 +3,7 @@ import { formatLocation } from '../../core/model/source-location.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Clock } from '../../core/ports.ts';
 import { standingIdentities } from '../../core/sync/plan-prune.ts';
-import { sleep } from '../../runtime/sleep.ts';
+import { FirstReads } from './first-reads.ts';
 
 /** A source that takes this long to be read the first time is not waited for: it comes second then. */
 const FIRST_READ_MS = 30_000;
@@ -22,18 +22,15 @@ interface Entry {
  */
 export class SourceClaims {
   readonly #order: readonly string[];
-  readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
-  readonly #unread: Set<string>;
-  readonly #wakes = new Set<() => void>();
+  readonly #reads: FirstReads;
 
   /** @param sources those that write to the hub, in the order of the settings */
   constructor(clock: Clock, sources: readonly { readonly name: string; readonly force: boolean }[]) {
-    this.#clock = clock;
     const names = (force: boolean) =>
       sources.filter((source) => source.force === force).map(({ name }) => name);
     this.#order = [...names(true), ...names(false)];
-    this.#unread = new Set(this.#order);
+    this.#reads = new FirstReads(clock, this.#order);
   }
 
   /** @param owns whether the source has the object on the hub, as far as it knows */
@@ -42,29 +39,19 @@ export class SourceClaims {
     this.looked(source);
   }
 
-  /** The source was read, or could not be: nobody waits for it any more. */
+  /** The source could not be read: nobody waits for it any more. */
   looked(source: string): void {
-    this.#unread.delete(source);
-    if (this.isWaiting) return;
-    for (const wake of this.#wakes) wake();
-    this.#wakes.clear();
+    this.#reads.looked(source);
   }
 
   /** Some source was neither read nor given up yet. */
   get isWaiting(): boolean {
-    return this.#unread.size > 0;
+    return this.#reads.waitingFor.length > 0;
   }
 
   /** Resolves when every source was looked at once, after half a minute, or when aborted. */
-  async whenRead(signal: AbortSignal | undefined): Promise<void> {
-    if (!this.isWaiting) return;
-    const done = new AbortController();
-    const wake = (): void => done.abort();
-    this.#wakes.add(wake);
-    signal?.addEventListener('abort', wake, { once: true });
-    if (signal?.aborted !== true) await sleep(this.#clock, FIRST_READ_MS, done.signal);
-    signal?.removeEventListener('abort', wake);
-    this.#wakes.delete(wake);
+  whenRead(signal: AbortSignal | undefined): Promise<void> {
+    return this.#reads.whenOver(FIRST_READ_MS, signal);
   }
 
   /** The source that has the object on the hub, other than this one. */

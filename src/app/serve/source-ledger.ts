@@ -3,6 +3,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../core/sync/apply-set.ts';
+import { FirstReads } from './first-reads.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 
 /** What each source has to say about the objects that came from it: the commit that was read last, and the removal budget. */
@@ -10,11 +11,16 @@ export class SourceLedger {
   readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
   readonly #commits = new Map<string, CommitInfo | undefined>();
   readonly #budget: RemovalBudget;
+  readonly firstReads: FirstReads;
   #newest: CommitInfo | undefined;
 
-  constructor(digest: Digest, options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget'>) {
+  constructor(
+    digest: Digest,
+    options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget' | 'clock'>,
+  ) {
     const { sources, namespace = 'berth-system', budget = DEFAULT_REMOVAL_BUDGET } = options;
     this.#budget = budget;
+    this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
     for (const source of sources) {
       const name = sourceNameOf(source);
       const id = applySetId(digest, { name: `berth-${name}`, namespace });
@@ -26,6 +32,12 @@ export class SourceLedger {
   read(source: string, commit: CommitInfo | undefined): void {
     this.#commits.set(source, commit);
     this.#newest = commit;
+    this.firstReads.looked(source);
+  }
+
+  /** The source could not be read this time. */
+  failed(source: string): void {
+    this.firstReads.looked(source);
   }
 
   /** Of its source; of an object that Berth did not apply (`sync: observe`), the commit that was read last. */
