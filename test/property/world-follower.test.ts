@@ -19,12 +19,18 @@ interface Pass {
   readonly change: WorldDelta;
   /** Which of the results are published before the next pass; the others are held. */
   readonly published: readonly boolean[];
+  /** Numbers of the placements that are listed before the others. */
+  readonly first: readonly number[];
+  /** How many results are asked for. */
+  readonly asked: number;
 }
 
 const passOf = (change: fc.Arbitrary<WorldDelta>): fc.Arbitrary<Pass> =>
   fc.record({
     change,
     published: fc.array(fc.constantFrom(true, true, true, false), { minLength: 5, maxLength: 5 }),
+    first: fc.oneof(fc.constant([]), fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 })),
+    asked: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 5 })),
   });
 
 /** As a controller does it: the same page objects as long as nothing is written. */
@@ -43,19 +49,28 @@ function publish(given: World, results: readonly ScheduleResult[], published: Pa
   return { ...given, decisions };
 }
 
-/** As a hub lists them; a new placement is not the last. */
-function listed(given: World): World {
+/** As a hub lists them, a new placement not as the last; those that are urgent before the others. */
+function listed(given: World, first: Pass['first'] = []): World {
   const byKey = given.placements.toSorted((a, b) => (placementKey(a) < placementKey(b) ? -1 : 1));
-  return { ...given, placements: byKey };
+  const urgent = first.flatMap((at) => byKey[at] ?? []);
+  return { ...given, placements: [...urgent, ...byKey.filter((one) => !urgent.includes(one))] };
+}
+
+/** The first results, and no more of them computed. */
+function ask(results: Iterable<ScheduleResult>, count: number): readonly ScheduleResult[] {
+  const taken: ScheduleResult[] = [];
+  for (const result of results) if (taken.push(result) >= count) break;
+  return taken;
 }
 
 function follow(given: World, passes: readonly Pass[]): void {
   const follower = new WorldFollower({ compileCel: cel });
   let current = listed(given);
-  for (const { change, published } of passes) {
-    const results = [...follower.decide(current)];
-    expect(results).toStrictEqual(new PlacementEngine(current, { compileCel: cel }).scheduleAll());
-    current = listed(applyToWorld(publish(current, results, published), change));
+  for (const { change, published, first, asked } of passes) {
+    const results = ask(follower.decide(current), asked);
+    const wanted = new PlacementEngine(current, { compileCel: cel }).scheduleAll();
+    expect(results).toStrictEqual(wanted.slice(0, asked));
+    current = listed(applyToWorld(publish(current, results, published), change), first);
   }
   const last = [...follower.decide(current)];
   const settled = publish(current, last, [true, true, true, true, true]);

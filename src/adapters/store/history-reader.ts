@@ -4,13 +4,16 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { InputError } from '../../core/errors.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import { listedFirst } from '../../core/snapshot/listed-first.ts';
 import type { World } from '../../core/snapshot/world.ts';
-import { WORLD_LISTS, type WorldList } from './world-digest.ts';
+import { WORLD_LISTS, worldKey, type WorldList } from './world-digest.ts';
 
 /** Which pieces a world is made of. */
 export interface WorldManifest {
   readonly now: string;
   readonly pieces: Readonly<Record<WorldList, readonly string[]>>;
+  /** Placements (`namespace/name`) that were scheduled before the others; absent: none. */
+  readonly first?: readonly string[];
 }
 
 /** Where things are in a history directory. */
@@ -47,11 +50,12 @@ export class HistoryReader {
   /** @throws InputError when the inputs are no longer kept, or are damaged */
   async readWorld(hash: string): Promise<World> {
     try {
-      const { now, pieces } = await this.readManifest(hash);
+      const { now, pieces, first = [] } = await this.readManifest(hash);
       const lists = await Promise.all(
         WORLD_LISTS.map(async (list) => [list, await this.#readList(pieces[list])]),
       );
-      return { now, ...Object.fromEntries(lists) } as World;
+      const world = { now, ...Object.fromEntries(lists) } as World;
+      return { ...world, placements: listedFirst(world.placements, new Set(first)) };
     } catch (cause) {
       throw new InputError('the inputs of this decision are not kept any more, or are damaged', {
         code: 'history.inputs',
@@ -72,14 +76,11 @@ export class HistoryReader {
   }
 }
 
-interface WorldEntry {
-  readonly metadata: { readonly namespace?: string; readonly name: string };
-}
+type WorldEntry = Parameters<typeof worldKey>[0];
 
 /** The order of the inventory's worlds. */
 function byKey(a: WorldEntry, b: WorldEntry): number {
-  const keyOf = ({ metadata }: WorldEntry): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-  const [left, right] = [keyOf(a), keyOf(b)];
+  const [left, right] = [worldKey(a), worldKey(b)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 

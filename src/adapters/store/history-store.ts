@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
 import { writeFileAtomic } from './atomic-file.ts';
-import { historyFiles, HistoryReader } from './history-reader.ts';
+import { historyFiles, HistoryReader, type WorldManifest } from './history-reader.ts';
 import { WORLD_LISTS, type WorldDigest } from './world-digest.ts';
 
 interface Entry {
@@ -85,8 +85,10 @@ export class HistoryStore {
         await this.#keep(historyFiles.piece(dir, piece.hash), () => compress(JSON.stringify(piece.objects)));
     const pieces = Object.fromEntries(
       WORLD_LISTS.map((list) => [list, world.pieces[list].map((piece) => piece.hash)]),
-    );
-    await this.#keep(historyFiles.world(dir, world.hash), () => JSON.stringify({ now: world.now, pieces }));
+    ) as unknown as WorldManifest['pieces'];
+    const { now, first } = world;
+    const manifest: WorldManifest = { now, pieces, ...(first.length > 0 && { first }) };
+    await this.#keep(historyFiles.world(dir, world.hash), () => JSON.stringify(manifest));
   }
 
   async #keep(file: string, content: () => string | Promise<Uint8Array>): Promise<void> {

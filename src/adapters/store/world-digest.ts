@@ -26,10 +26,13 @@ export interface WorldPiece {
   readonly objects: readonly WorldObject[];
 }
 
-/** The hash of a world and the pieces it is made of. */
+/** The hash of a world and what it is made of. */
 export interface WorldDigest {
   readonly hash: string;
   readonly now: string;
+  /** Keys of the placements that are scheduled before the others; these, and all other lists, are in the order of their keys. */
+  readonly first: readonly string[];
+  /** Objects within a piece are in the order of their keys. */
   readonly pieces: Readonly<Record<WorldList, readonly WorldPiece[]>>;
 }
 
@@ -41,17 +44,35 @@ export function sha256(text: string): string {
 const objectDigests = new WeakMap<object, string>();
 const pieceNumbers = new Map<string, number>();
 
+/** @param world listed in the order of keys; some placements may be listed before the others, in that order too */
 export function digestWorld(world: World): WorldDigest {
+  const first = aheadOfOrder(world.placements);
   const pieces = Object.fromEntries(
-    WORLD_LISTS.map((list) => [list, piecesOf(world[list])]),
+    WORLD_LISTS.map((list) => [list, piecesOf(world[list], list === 'placements' ? first : [])]),
   ) as unknown as WorldDigest['pieces'];
   const hashes = WORLD_LISTS.map((list) => pieces[list].map((piece) => piece.hash));
-  return { hash: sha256(JSON.stringify([world.now, hashes])).slice(0, 32), now: world.now, pieces };
+  const parts = first.length === 0 ? [world.now, hashes] : [world.now, hashes, first];
+  return { hash: sha256(JSON.stringify(parts)).slice(0, 32), now: world.now, first, pieces };
 }
 
-function piecesOf(objects: readonly WorldObject[]): readonly WorldPiece[] {
+/** `namespace/name`; worlds are ordered by it. */
+export function worldKey({ metadata }: WorldObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function aheadOfOrder(placements: readonly WorldObject[]): readonly string[] {
+  let others = Math.max(0, placements.length - 1);
+  const keyAt = (at: number): string => worldKey(placements[at] as WorldObject);
+  while (others > 0 && keyAt(others - 1) < keyAt(others)) others--;
+  return placements.slice(0, others).map(worldKey);
+}
+
+function piecesOf(objects: readonly WorldObject[], first: readonly string[]): readonly WorldPiece[] {
   const buckets = Array.from({ length: PIECES }, (): WorldObject[] => []);
-  for (const object of objects) buckets[pieceOf(object)]?.push(object);
+  for (const object of objects) buckets[pieceOf(worldKey(object))]?.push(object);
+  // Listed first or not: the same objects are the same piece.
+  for (const piece of new Set(first.map(pieceOf)))
+    buckets[piece]?.sort((a, b) => (worldKey(a) < worldKey(b) ? -1 : 1));
   return buckets.map((bucket) => ({
     hash: sha256(bucket.map(digestOf).join('\n')).slice(0, 32),
     objects: bucket,
@@ -64,8 +85,7 @@ function digestOf(object: WorldObject): string {
   return known;
 }
 
-function pieceOf({ metadata }: WorldObject): number {
-  const key = `${metadata.namespace ?? ''}/${metadata.name}`;
+function pieceOf(key: string): number {
   let number = pieceNumbers.get(key);
   if (number === undefined) {
     number = Number.parseInt(sha256(key).slice(0, 4), 16) % PIECES;

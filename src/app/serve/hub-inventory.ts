@@ -18,6 +18,7 @@ import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/
 import type { PlacementDecision } from '../../core/model/placement-decision.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import { listedFirst } from '../../core/snapshot/listed-first.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 
@@ -104,15 +105,21 @@ export class HubInventory {
     return undefined;
   }
 
-  /** Everything a decision may depend on, in an order that does not depend on who came first. */
-  world(decisions: readonly KubeObject[] = this.decisions.store.list()): World {
+  /**
+   * Everything a decision may depend on, in an order that does not depend on who came first.
+   * @param first placements (`namespace/name`) to be scheduled before the others
+   */
+  world(first: ReadonlySet<string> = new Set()): World {
+    const placements = this.#sorted(this.placements).map((object) =>
+      schedulable(object as unknown as Placement),
+    );
     return {
       now: new Date(this.#options.clock.now()).toISOString(),
-      placements: this.#sorted(this.placements).map((object) => schedulable(object as unknown as Placement)),
+      placements: listedFirst(placements, first),
       clusters: this.#sorted(this.clusters) as unknown as ManagedCluster[],
       clusterSets: this.#sorted(this.clusterSets) as unknown as ManagedClusterSet[],
       bindings: this.#sorted(this.bindings) as unknown as ManagedClusterSetBinding[],
-      decisions: sorted(decisions) as unknown as PlacementDecision[],
+      decisions: this.#sorted(this.decisions) as unknown as PlacementDecision[],
       scores: this.#sorted(this.scores) as unknown as AddOnPlacementScore[],
     };
   }

@@ -86,7 +86,7 @@ export class PublishPipeline {
     });
     this.scheduling = new SchedulingLoop({
       clock,
-      world: () => inventory.world(),
+      world: (first) => inventory.world(first),
       schedule: options.decide,
       onEach: (world, result) => recorder.saw(world, result),
       whenPublished: () => this.queue.whenIdle(),

@@ -8,8 +8,9 @@ import { WakeUp } from '../../runtime/wake-up.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
-  readonly world: () => World;
-  /** One result per placement, each computed when it is asked for. */
+  /** Everything, with these placements (`namespace/name`) listed before the others. */
+  readonly world: (first: ReadonlySet<string>) => World;
+  /** One result per placement, each computed when it is asked for; not all of them may be asked for. */
   readonly schedule: (world: World) => Iterable<ScheduleResult>;
   /** Told of every result, before anything else happens to it. */
   readonly onEach: (world: World, result: ScheduleResult) => void;
@@ -18,7 +19,7 @@ export interface SchedulingOptions {
   readonly onResult: (decision: FreshDecision) => void;
   /** Placements to be looked at by the publisher. */
   readonly enqueue: (key: string) => void;
-  /** Called after each pass with how long it took. */
+  /** Called after each pass over all placements with how long it took. */
   readonly onPass?: (tookMs: number) => void;
 }
 
@@ -33,15 +34,22 @@ export interface FreshDecision {
 /** Changes that arrive together are decided together: a pass begins when none came for so long. */
 const COALESCE_MS = 20;
 /** So long a pass keeps the process to itself before it lets others in. */
-const SLICE_MS = 10;
+const SLICE_MS = 5;
 /** While changes never pause, a pass waits for them twice as long as the last one took, but not longer than this. */
 const MAX_COALESCE_MS = 1_000;
 /** Published decisions feed the next pass; while more are being written it waits, but not longer than this. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
+/** Placements that were changed are published before the others are decided, but these do not wait longer than this. */
+const MAX_FIRST_WAIT_MS = 200;
+/** More changed placements than these are decided in their places among the others. */
+const MAX_FIRST = 64;
+/** Passes in a row that newer changes break off; the one after them is made to its end, so that no placement waits for ever. */
+const MAX_BROKEN_OFF = 8;
 
 /**
  * Recomputes all placements whenever something changed that a decision may depend on. A pass over many placements takes turns with
- * the rest of the process, and what it has decided is published while it goes on.
+ * the rest of the process, and what it has decided is published while it goes on. Placements that were changed themselves come
+ * first; when another one changes, the pass is broken off and the next one begins with that.
  */
 export class SchedulingLoop {
   readonly #options: SchedulingOptions;
@@ -49,16 +57,23 @@ export class SchedulingLoop {
   readonly #touched = new Set<string>();
   #dirty: 'no' | 'decisions' | 'yes' = 'yes';
   readonly #wakeUp = new WakeUp();
+  /** Aborted by a placement that changed since the last pass began. */
+  #newer = new AbortController();
+  /** Aborted by one that changed a while after the last one did: there is nothing to wait for. */
+  #atOnce = new AbortController();
+  #newerAtMs = -Infinity;
+  #brokenOff = 0;
   #cancelTimer: () => void = () => undefined;
   #passes = 0;
   #requests = 0;
-  /** The last pass. */
+  /** The last pass over all placements. */
   #tookMs = 0;
 
   constructor(options: SchedulingOptions) {
     this.#options = options;
   }
 
+  /** Those over all placements; one that was broken off does not count. */
   get passes(): number {
     return this.#passes;
   }
@@ -76,67 +91,99 @@ export class SchedulingLoop {
     if (touched !== undefined) this.#touched.add(touched);
     if (cause === 'inputs' || this.#dirty === 'no') this.#dirty = cause === 'inputs' ? 'yes' : 'decisions';
     this.#requests += 1;
+    if (cause === 'inputs' && touched !== undefined) this.#placementChanged();
     this.#wakeUp.call();
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
     while (!signal.aborted) {
       if (this.#dirty === 'no') {
         await this.#wakeUp.wait(signal);
         continue;
       }
       await this.#pause(signal);
-      if (this.#dirty === 'decisions')
-        await Promise.race([this.#options.whenPublished(), sleep(clock, MAX_PUBLISH_WAIT_MS, signal)]);
+      if (this.#dirty === 'decisions') await this.#untilPublished(MAX_PUBLISH_WAIT_MS, signal);
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
       this.#touched.clear();
       await this.#pass(touched, signal).catch((error: unknown) => {
         // Not done: whoever runs this loop again begins with it.
-        for (const key of touched) this.#touched.add(key);
-        this.#dirty = 'yes';
+        this.#askAgain(touched);
         throw error;
       });
     }
     this.#cancelTimer();
   }
 
+  #placementChanged(): void {
+    const nowMs = this.#options.clock.now();
+    if (Math.abs(nowMs - this.#newerAtMs) >= COALESCE_MS) this.#atOnce.abort();
+    this.#newerAtMs = nowMs;
+    this.#newer.abort();
+  }
+
   /** Until no changes came for a while. */
   async #pause(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs));
-    for (let waitedMs = 0; waitedMs < atMostMs && !signal.aborted; waitedMs += COALESCE_MS) {
+    const over = AbortSignal.any([signal, this.#atOnce.signal]);
+    for (let waitedMs = 0; waitedMs < atMostMs && !over.aborted; waitedMs += COALESCE_MS) {
       const seen = this.#requests;
-      await sleep(clock, COALESCE_MS, signal);
+      await sleep(clock, COALESCE_MS, over);
       if (this.#requests === seen) return;
     }
   }
 
+  /** Or until a placement changed. */
+  async #untilPublished(atMostMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, whenPublished } = this.#options;
+    const published = new AbortController();
+    void whenPublished().then(() => published.abort());
+    await sleep(clock, atMostMs, AbortSignal.any([signal, this.#newer.signal, published.signal]));
+  }
+
   async #pass(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const { clock, schedule, enqueue, onPass } = this.#options;
+    const { clock, schedule, enqueue } = this.#options;
     this.#dirty = 'no';
+    this.#newer = new AbortController();
+    this.#atOnce = new AbortController();
     const startedAtMs = clock.now();
-    const world = this.#options.world();
-    const present = new Set<string>();
-    let againAtMs = Infinity;
+    const first: ReadonlySet<string> = touched.size > MAX_FIRST ? new Set() : touched;
+    const world = this.#options.world(first);
+    const othersFrom = world.placements.findIndex(({ metadata }) => !first.has(namespacedName(metadata)));
+    const seen = new Map<string, ScheduleResult>();
     let sliceEndsAtMs = startedAtMs + SLICE_MS;
     for (const result of schedule(world)) {
       const key = namespacedName(result.placement.metadata);
-      present.add(key);
-      againAtMs = Math.min(againAtMs, result.requeueAtMs ?? Infinity);
+      seen.set(key, result);
       if (this.#takeResult(key, result, world) || touched.has(key)) enqueue(key);
-      if (clock.now() < sliceEndsAtMs) continue;
-      await sleep(clock, 0, signal);
-      if (signal.aborted) break;
+      if (seen.size === othersFrom) await this.#untilPublished(MAX_FIRST_WAIT_MS, signal);
+      else if (clock.now() >= sliceEndsAtMs) await sleep(clock, 0, signal);
+      else continue;
+      if (signal.aborted) return;
+      if (this.#newer.signal.aborted && this.#brokenOff < MAX_BROKEN_OFF) {
+        this.#brokenOff += 1;
+        return this.#askAgain(new Set([...touched].filter((one) => !seen.has(one))));
+      }
       sliceEndsAtMs = clock.now() + SLICE_MS;
     }
-    if (signal.aborted) return;
-    this.#tookMs = clock.now() - startedAtMs;
-    for (const key of this.#results.keys()) if (!present.has(key)) this.#results.delete(key);
-    for (const key of touched) if (!present.has(key)) enqueue(key);
+    this.#brokenOff = 0;
+    for (const key of touched) if (!seen.has(key)) enqueue(key);
+    this.#complete(seen, clock.now() - startedAtMs);
+  }
+
+  #askAgain(touched: ReadonlySet<string>): void {
+    for (const key of touched) this.#touched.add(key);
+    this.#dirty = 'yes';
+  }
+
+  #complete(results: ReadonlyMap<string, ScheduleResult>, tookMs: number): void {
+    for (const key of this.#results.keys()) if (!results.has(key)) this.#results.delete(key);
+    this.#tookMs = tookMs;
     this.#passes += 1;
-    onPass?.(this.#tookMs);
+    this.#options.onPass?.(tookMs);
+    let againAtMs = Infinity;
+    for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
     this.#arm(againAtMs);
   }
 

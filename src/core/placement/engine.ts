@@ -139,8 +139,8 @@ export class PlacementEngine {
   /**
    * Takes a change in and schedules every placement, with the results that `scheduleAll` of a new engine would have:
    * unlike with `applyDelta`, a placement follows when the decisions of others moved. What nothing happened to keeps its
-   * result, the same object. Each result is computed when it is asked for; they must all be asked for before anything
-   * else is asked of this engine.
+   * result, the same object. Each result is computed when it is asked for. Whoever asks for no more of them ends the
+   * generator before asking anything else of this engine: what happened to the rest is then looked at the next time.
    * @param listed keys of all placements in the order in which to schedule them
    * @param published the clusters of every placement's published decisions, by `namespace/name`
    */
@@ -149,15 +149,22 @@ export class PlacementEngine {
     listed: readonly string[],
     published: ReadonlyMap<string, readonly string[]>,
   ): Generator<ScheduleResult, void> {
-    const touched = this.#takeIn(delta, listed);
+    const touched = this.#takeIn(delta);
     this.#book.publish(published);
-    for (let position = 0; position < this.#listed.compiled.length; position++) {
-      const state = this.#listed.states[position];
-      const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
-      const { result } = isSame
-        ? this.#keep(position, state)
-        : this.#reschedule(position, touched.get(position) ?? []);
-      yield result;
+    const open = new Set(touched.keys());
+    try {
+      for (const key of listed) {
+        const position = this.#listed.positionOf(key) as number;
+        const state = this.#listed.states[position];
+        const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
+        const { result } = isSame
+          ? this.#keep(position, state)
+          : this.#reschedule(position, touched.get(position) ?? []);
+        open.delete(position);
+        yield result;
+      }
+    } finally {
+      for (const position of open) this.#listed.forget(position);
     }
   }
 
@@ -165,12 +172,11 @@ export class PlacementEngine {
    * Brings placements, index and clock up to date.
    * @returns positions of the placements that this can matter to, each with the clusters that did it
    */
-  #takeIn(given: WorldDelta, listed?: readonly string[]): ReadonlyMap<number, ReadonlySet<number>> {
+  #takeIn(given: WorldDelta): ReadonlyMap<number, ReadonlySet<number>> {
     // A cluster that goes and comes in one delta is replaced: its results must not be carried over.
     const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
     const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
     this.#editPlacements(delta);
-    if (listed !== undefined) this.#listed.listAs(listed);
     const now = delta.now === undefined ? this.#index.now : parseNow(delta.now);
     const isBack = compareInstants(now, this.#index.now) < 0;
     if (isBack || changesStructure(delta, this.#index.fleet)) this.#rebuild(delta, isBack ? now : undefined);

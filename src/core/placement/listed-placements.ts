@@ -10,8 +10,7 @@ interface Listed {
 }
 
 /**
- * The placements of an engine in the order in which they are scheduled, each with what was last decided for it; undefined: it has
- * to be scheduled. A key may be listed twice when the world that the engine began with did so; then it stands for the last one.
+ * The placements of an engine, each with what was last decided for it; undefined: it has to be scheduled. A key may be listed twice when the world that the engine began with did so; then it stands for the last one.
  */
 export class ListedPlacements {
   #compiled: CompiledPlacement[];
@@ -54,15 +53,9 @@ export class ListedPlacements {
     this.#states[position] = state;
   }
 
-  /** @param listed the keys of all of them in another order */
-  listAs(listed: readonly string[]): void {
-    if (listed.every((key, position) => this.#compiled[position]?.key === key)) return;
-    const positions = listed.map((key) => this.#positions.get(key) as number);
-    const states = positions.map((position) => this.#states[position]);
-    this.#list(
-      positions.map((position) => this.#compiled[position] as CompiledPlacement),
-      states,
-    );
+  /** It has to be scheduled, whatever was decided for it. */
+  forget(position: number): void {
+    this.#states[position] = undefined;
   }
 
   remove(keys: ReadonlySet<string>): void {

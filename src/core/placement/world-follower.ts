@@ -22,20 +22,32 @@ export class WorldFollower {
     this.#options = options;
   }
 
-  /** One result per placement of the world, in its order, each computed when it is asked for. */
+  /**
+   * One result per placement of the world, in its order, each computed when it is asked for. Whoever wants no more of them
+   * ends the generator (as leaving a `for` loop does): the next world is decided the same, whatever was left out of this one.
+   */
   *decide(world: World): Generator<ScheduleResult, void> {
     const last = this.#last;
-    // An engine that failed or was left half-way is not used again.
+    // An engine that failed is not used again.
     this.#last = undefined;
     if (last === undefined) {
       const engine = new PlacementEngine(world, this.#options);
-      yield* engine.scheduleAll();
+      const results = engine.scheduleAll();
       this.#last = { world, engine };
+      yield* results;
       return;
     }
     const keys = world.placements.map(placementKey);
-    yield* last.engine.scheduleAgain(worldDelta(last.world, world), keys, this.#publishedIn(world));
-    this.#last = { world, engine: last.engine };
+    const results = last.engine.scheduleAgain(worldDelta(last.world, world), keys, this.#publishedIn(world));
+    let failed = false;
+    try {
+      yield* results;
+    } catch (error) {
+      failed = true;
+      throw error;
+    } finally {
+      if (!failed) this.#last = { world, engine: last.engine };
+    }
   }
 
   #publishedIn({ decisions }: World): ReadonlyMap<string, readonly string[]> {

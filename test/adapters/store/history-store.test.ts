@@ -5,8 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
-import { digestWorld } from '../../../src/adapters/store/world-digest.ts';
+import { digestWorld, worldKey } from '../../../src/adapters/store/world-digest.ts';
 import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import { listedFirst } from '../../../src/core/snapshot/listed-first.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -66,6 +67,26 @@ describe('history on disk', () => {
       expect(await reader.readWorld(inputs)).toEqual(worlds[i]);
     // 6 lists in at most 16 pieces; empty ones are all the same, each change adds one.
     expect(readdirSync(join(dir, 'pieces')).length).toBeLessThanOrEqual(16 + 1 + 2);
+  });
+
+  it('gives back placements that were scheduled before the others as such, in the same pieces', async () => {
+    const placements = Array.from({ length: 40 }, (_, i) => ({
+      apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+      kind: 'Placement' as const,
+      metadata: { namespace: `team-${i % 3}`, name: `p${i}` },
+    })).sort((a, b) => (worldKey(a) < worldKey(b) ? -1 : 1));
+    const world = { ...worldOf(0), placements };
+    const ahead = new Set(['team-1/p7', 'team-2/p5', 'team-1/p10']);
+    const worlds = [world, { ...world, placements: listedFirst(placements, ahead) }];
+    const digests = worlds.map(digestWorld);
+    expect(digests[1]?.first).toEqual(['team-1/p10', 'team-1/p7', 'team-2/p5']);
+    expect(digests[1]?.pieces).toEqual(digests[0]?.pieces);
+    expect(digests[1]?.hash).not.toBe(digests[0]?.hash);
+    const store = new HistoryStore({ dir, maxRecords: 8, log });
+    for (const digest of digests) store.append(recordOf(digest.hash, digest.hash), digest);
+    await store.flush();
+    const reader = new HistoryReader(dir);
+    for (const [i, { hash }] of digests.entries()) expect(await reader.readWorld(hash)).toEqual(worlds[i]);
   });
 
   it('is bounded: old records go with what only they needed', async () => {

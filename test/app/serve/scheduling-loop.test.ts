@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SchedulingLoop } from '../../../src/app/serve/scheduling-loop.ts';
 import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import { listedFirst } from '../../../src/core/snapshot/listed-first.ts';
+import type { Placement } from '../../../src/core/model/placement.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
@@ -14,10 +16,11 @@ const WORLD: World = {
   decisions: [],
 };
 
+const placementOf = (name: string): Placement =>
+  ({ metadata: { namespace: 'team', name, uid: name, generation: 1 } }) as Placement;
+
 const resultOf = (name: string, selected: readonly string[]): ScheduleResult => ({
-  placement: {
-    metadata: { namespace: 'team', name, uid: name, generation: 1 },
-  } as ScheduleResult['placement'],
+  placement: placementOf(name),
   outcome: 'scheduled',
   status: { code: 'Success', plugin: '', message: '' },
   selected,
@@ -110,5 +113,111 @@ describe('a pass over the placements', () => {
     expect((startedAtMs.at(-1) ?? 0) - quietFromMs).toBe(20);
     stop.abort();
     await run;
+  });
+
+  describe('when a placement was changed itself', () => {
+    const names = ['a', 'b', 'c', 'd'];
+    let published: Promise<void>;
+    /** What was decided, in order, with the time since the last `mark`. */
+    let decided: [string, number][];
+    let markMs: number;
+    const mark = (): void => {
+      markMs = clock.now();
+      decided = [];
+      queued.length = 0;
+    };
+    /** Each decision takes so long. */
+    let costMs: number;
+    let generation: number;
+    /** Called when others have their turn after a decision. */
+    let meanwhile: (name: string) => void;
+    let run: Promise<void>;
+
+    beforeEach(async () => {
+      published = Promise.resolve();
+      [costMs, generation, meanwhile] = [0, 1, () => undefined];
+      loop = new SchedulingLoop({
+        clock,
+        world: (first) => ({ ...WORLD, placements: listedFirst(names.map(placementOf), first) }),
+        *schedule(world) {
+          for (const { metadata } of world.placements) {
+            clock.jump(costMs);
+            decided.push([metadata.name, clock.now() - markMs]);
+            clock.schedule(0, () => meanwhile(metadata.name));
+            yield resultOf(metadata.name, [`c${generation}`]);
+          }
+        },
+        onEach: () => undefined,
+        whenPublished: () => published,
+        onResult: () => undefined,
+        enqueue: (key) => queued.push(key),
+      });
+      mark();
+      run = loop.run(stop.signal);
+      await clock.advance(1_000);
+      mark();
+    });
+    afterEach(async () => {
+      stop.abort();
+      await run;
+    });
+
+    it('decides it at once, and the others when it is published', async () => {
+      let publish = (): void => undefined;
+      published = new Promise((resolve) => (publish = resolve));
+      loop.request('inputs', 'team/c');
+      await clock.advance(50);
+      expect(decided).toEqual([['c', 0]]);
+      expect(queued).toEqual(['team/c']);
+      publish();
+      await clock.advance(0);
+      expect(decided.map(([name]) => name)).toEqual(['c', 'a', 'b', 'd']);
+    });
+
+    it('lets the others wait for a publication no longer than 200 ms', async () => {
+      published = new Promise(() => undefined);
+      loop.request('inputs', 'team/c');
+      await clock.advance(199);
+      expect(decided).toHaveLength(1);
+      await clock.advance(1);
+      expect(decided).toHaveLength(4);
+    });
+
+    it('breaks a pass off for it, and forgets none of the others', async () => {
+      [costMs, generation] = [10, 2];
+      meanwhile = (name) => {
+        if (name === 'b' && decided.length === 2) loop.request('inputs', 'team/d');
+      };
+      loop.request('inputs');
+      await clock.advance(100);
+      expect(decided.map(([name]) => name)).toEqual(['a', 'b', 'd', 'a', 'b', 'c']);
+      expect(new Set(queued)).toEqual(new Set(names.map((name) => `team/${name}`)));
+      expect(loop.passes).toBe(2);
+    });
+
+    it('gathers those that change right after it', async () => {
+      loop.request('inputs', 'team/c');
+      await clock.advance(0);
+      mark();
+      for (const name of ['d', 'b']) {
+        loop.request('inputs', `team/${name}`);
+        await clock.advance(5);
+      }
+      expect(decided).toEqual([]);
+      await clock.advance(100);
+      expect(decided.map(([name]) => name)).toEqual(['b', 'd', 'a', 'c']);
+    });
+
+    it('makes a pass to its end however often others change', async () => {
+      costMs = 30;
+      meanwhile = () => {
+        if (decided.length < 100) loop.request('inputs', 'team/a');
+      };
+      loop.request('inputs', 'team/a');
+      await clock.advance(1_000);
+      const whole = decided.findIndex(([name]) => name === 'd');
+      expect(decided.slice(0, whole).filter(([name]) => name === 'a')).toHaveLength(9);
+      expect(whole).toBeLessThan(30);
+    });
   });
 });

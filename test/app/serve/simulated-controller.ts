@@ -207,11 +207,12 @@ export class Simulation {
       recorder,
       book,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
-      decide: (world) => {
-        const results = [...engine(world)];
-        for (const result of results)
+      decide: function* (world) {
+        // One by one, as they are asked for: a decision that nobody took was never made.
+        for (const result of engine(world)) {
           client.decided(`team-a/${result.placement.metadata.name}`, result.selected);
-        return results;
+          yield result;
+        }
       },
       emit: () => undefined,
       onPass: () => undefined,
