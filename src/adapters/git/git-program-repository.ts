@@ -1,4 +1,5 @@
 import { CatFile } from './cat-file.ts';
+import { diffSmallTrees } from './cat-file-trees.ts';
 import { parseCommitObject } from './commit-object.ts';
 import { gitEnvironment } from './git-environment.ts';
 import type {
@@ -84,6 +85,8 @@ export class GitProgramRepository implements GitRepository {
   }
 
   async diffTrees(from: string, to: string): Promise<readonly TreeChange[]> {
+    const few = await diffSmallTrees(this.#catFile, from, to);
+    if (few !== undefined) return few;
     const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, to];
     return parseTreeDiff(await this.git(args, `${from}..${to}`));
   }

@@ -1,8 +1,15 @@
-import type { TreeEntry as TreeEntryObject } from 'isomorphic-git';
 import type { TreeChange, TreeEntry } from './git-repository.ts';
 
+/** An entry of a tree object; `path` is its name alone. */
+export interface TreeLeaf {
+  readonly path: string;
+  readonly mode: string;
+  readonly oid: string;
+  readonly type: 'blob' | 'tree' | 'commit';
+}
+
 /** Entries of one tree object; a commit's id stands for its tree. */
-export type ReadTree = (oid: string) => Promise<readonly TreeEntryObject[]>;
+export type ReadTree = (oid: string) => Promise<readonly TreeLeaf[]>;
 
 /** All leaves below a tree in path order (git sorts directories as if their names ended in a slash). */
 export async function listTreeObject(readTree: ReadTree, oid: string, below = ''): Promise<TreeEntry[]> {
@@ -22,8 +29,9 @@ export async function diffTreeObjects(
   to: string | undefined,
   below = '',
 ): Promise<TreeChange[]> {
-  const before = byName(from === undefined ? [] : await readTree(from));
-  const after = byName(to === undefined ? [] : await readTree(to));
+  const [before, after] = (await Promise.all(
+    [from, to].map(async (oid) => byName(oid === undefined ? [] : await readTree(oid))),
+  )) as [Map<string, TreeLeaf>, Map<string, TreeLeaf>];
   const changes: TreeChange[] = [];
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [old, now] = [before.get(name), after.get(name)];
@@ -60,10 +68,10 @@ export async function lookUpPath(
   return undefined;
 }
 
-function byName(entries: readonly TreeEntryObject[]): Map<string, TreeEntryObject> {
+function byName(entries: readonly TreeLeaf[]): Map<string, TreeLeaf> {
   return new Map(entries.map((entry) => [entry.path, entry]));
 }
 
-function treeId(entry: TreeEntryObject | undefined): string | undefined {
+function treeId(entry: TreeLeaf | undefined): string | undefined {
   return entry?.type === 'tree' ? entry.oid : undefined;
 }
