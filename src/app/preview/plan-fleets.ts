@@ -1,36 +1,48 @@
 import { createHash } from 'node:crypto';
+import type { Placement } from '../../core/model/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import { judgeResult } from '../../core/publish/judge-result.ts';
 import { planToken } from '../../core/publish/plan-token.ts';
 import { RELEASED_ANNOTATION, REMOVAL_BUDGET_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import { releaseTokens } from '../../core/publish/release-tokens.ts';
-import { DEFAULT_REMOVAL_BUDGET, parseRemovalBudget } from '../../core/publish/removal-budget.ts';
+import {
+  DEFAULT_REMOVAL_BUDGET,
+  parseRemovalBudget,
+  type RemovalBudget,
+} from '../../core/publish/removal-budget.ts';
 import { withRecordedResults } from '../../core/explain/recorded-decisions.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { worldOf } from '../../core/sources/world-of.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { moveExplainer } from './explain-moves.ts';
 
+interface PlannedFleet extends Pick<Fleet, 'commit'> {
+  readonly objects: readonly SourceObject[];
+}
+
 export interface FleetPlanInput {
-  readonly base: { readonly fleet: Fleet; readonly end: PlanEnd };
-  readonly head: { readonly fleet: Fleet; readonly end: PlanEnd };
+  readonly base: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
+  readonly head: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
   /** RFC 3339; absent: when the later of the two commits was made, so that a plan can be repeated. */
   readonly now?: string | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: World | undefined;
+  /** How much a change may remove from a placement that does not say so itself. Absent: the default. */
+  readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
 }
 
 /** Rounds after which decisions that keep changing each other are taken as they are. */
 const MAX_ROUNDS = 5;
 
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
-export function planFleets({ base, head, now, hub }: FleetPlanInput): Plan {
+export function planFleets({ base, head, now, hub, budgetOf }: FleetPlanInput): Plan {
   const present = now ?? presentOf([base.fleet, head.fleet]);
   const baseWorld = worldOf(base.fleet.objects, { now: present });
   const headWorld = worldOf(head.fleet.objects, { now: present });
@@ -52,7 +64,10 @@ export function planFleets({ base, head, now, hub }: FleetPlanInput): Plan {
         result,
         published: published.get(key) ?? old,
         specChanged: definitionChanged,
-        budget: parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ?? DEFAULT_REMOVAL_BUDGET,
+        budget:
+          parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ??
+          budgetOf?.(result.placement) ??
+          DEFAULT_REMOVAL_BUDGET,
         recentlyRemoved: 0,
         inventoryProblem: undefined,
         token: () => planToken(sha256, key, published.get(key) ?? old, result.selected),
@@ -95,7 +110,7 @@ function decisionsOfBefore(world: World): World['decisions'] {
   return settled.decisions;
 }
 
-function presentOf(fleets: readonly Fleet[]): string {
+function presentOf(fleets: readonly PlannedFleet[]): string {
   const times = fleets.map(({ commit }) => commit?.committer.timeMs ?? 0);
   return formatRfc3339(instantFromEpochMs(Math.max(...times)));
 }

@@ -3,17 +3,25 @@ import { InputError } from '../../core/errors.ts';
 import { parseRfc3339 } from '../../core/model/rfc3339.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import type { World } from '../../core/snapshot/world.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { FleetReader } from '../fleet/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { locateGitDir } from './locate-git-dir.ts';
-import { planFleets } from './plan-fleets.ts';
+import { mergeFleets, type MergedFleets, type SourceFleet } from './merge-fleets.ts';
+import { type FleetPlanInput, planFleets } from './plan-fleets.ts';
 
 export interface PlanRevisionsInput {
   readonly folder: string;
   readonly base: string;
   readonly head: string;
-  readonly paths: readonly string[];
+  /** The sources that live in the folder's repository; without a settings file one that has all of it. */
+  readonly sources: readonly PlannedSource[];
+  /** What other repositories say, which the merge does not change. None with a hub: there it is already. */
+  readonly others?: readonly SourceFleet[] | undefined;
+  /** Of placements that neither has; see `FleetPlanInput`. */
+  readonly budgetOf?: FleetPlanInput['budgetOf'];
   /** Compare with where `head` branched off instead of with the tip of `base`. */
   readonly fromMergeBase: boolean;
   readonly now?: string | undefined;
@@ -22,6 +30,10 @@ export interface PlanRevisionsInput {
   readonly ambient: Readonly<Record<string, string | undefined>>;
   /** Told what is being done, for people who wait. */
   readonly tell: (what: string) => void;
+}
+
+export interface PlannedSource extends Omit<SourceFleet, 'objects'> {
+  readonly paths: readonly string[];
 }
 
 export interface PlannedRevisions {
@@ -42,30 +54,52 @@ export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedR
 }
 
 async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
-  const { repository, before, after, head, notes } = compared;
-  // What the controller would see: a broken file keeps its last good objects.
-  const { paths, ambient, tell } = input;
-  const reader = new FleetReader(repository, { paths, keepLastGood: true, ambient });
-  tell(`reading ${input.base}`);
-  const baseFleet = await reader.read(before);
-  tell(`reading ${input.head}`);
-  const headFleet = await reader.read(after);
-  tell('deciding');
+  const { before, after, head, notes } = compared;
+  input.tell(`reading ${input.base}`);
+  const baseFleets = await readSources(input, compared, before);
+  input.tell(`reading ${input.head}`);
+  const headFleets = await readSources(input, compared, after);
+  input.tell('deciding');
+  const [stands, comes] = [baseFleets, headFleets].map((fleets) =>
+    mergeFleets([...fleets, ...(input.others ?? [])]),
+  ) as [MergedFleets, MergedFleets];
   const plan = planFleets({
-    base: { fleet: baseFleet, end: { name: input.base, commit: before } },
-    head: { fleet: headFleet, end: { name: input.head, commit: head } },
+    base: { fleet: { ...baseFleets[0], ...stands }, end: { name: input.base, commit: before } },
+    head: { fleet: { ...headFleets[0], ...comes }, end: { name: input.head, commit: head } },
     now: input.now,
     hub: input.hub,
+    budgetOf: (placement) => {
+      const key = namespacedName(placement.metadata);
+      return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
+    },
   });
-  const unread = headFleet.complete
+  const unread = headFleets.every(({ complete }) => complete)
     ? []
     : ['Some files of the head cannot be read: the last good version of their objects counts.'];
-  const problems = newProblems(await checkFleet(baseFleet), await checkFleet(headFleet));
+  const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
     plan: { ...plan, notEvaluated: [...notes, ...unread, ...plan.notEvaluated] },
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: problems.map((problem) => locatedIn(head, after, problem)),
   };
+}
+
+/** What the controller would see: a broken file keeps its last good objects. */
+async function readSources(
+  { sources, ambient }: PlanRevisionsInput,
+  { repository }: ComparedCommits,
+  commit: string,
+): Promise<readonly (Fleet & SourceFleet)[]> {
+  const fleets: (Fleet & SourceFleet)[] = [];
+  for (const { paths, ...source } of sources) {
+    const reader = new FleetReader(repository, { paths, keepLastGood: true, ambient });
+    fleets.push({ ...(await reader.read(commit)), ...source });
+  }
+  return fleets;
+}
+
+async function problemsOf(fleets: readonly Fleet[]): Promise<readonly Problem[]> {
+  return (await Promise.all(fleets.map((fleet) => checkFleet(fleet)))).flat();
 }
 
 function locatedIn(head: string, after: string, problem: Problem): Problem {

@@ -20,8 +20,8 @@ import type {
 } from './source-settings.ts';
 
 export interface SourceContext {
-  /** Where Secrets are read. */
-  readonly api: KubeApi;
+  /** Where Secrets are read; absent: a source that needs one is refused. */
+  readonly api: KubeApi | undefined;
   readonly dataDir: string;
   readonly nowMs: () => number;
 }
@@ -135,6 +135,12 @@ class SourceCredentials {
 
   #secret(key: { readonly name: string; readonly namespace: string }): SecretAuth {
     const { api, dataDir, nowMs } = this.#context;
+    if (api === undefined)
+      throw new InputError(`needs a hub, to read the Secret ${key.namespace}/${key.name}`, {
+        code: 'settings.secret',
+        subject: `Source ${this.#name}, credentials`,
+        hint: 'name its kubeconfig with --kubeconfig',
+      });
     const secret = new SecretAuth({ api, key, nowMs, dir: path.join(dataDir, 'credentials', this.#name) });
     this.#opened.push(secret);
     return secret;

@@ -4,11 +4,12 @@ import type { Problem } from '../../../core/model/problem.ts';
 import type { World } from '../../../core/snapshot/world.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
-import { addHubFlags, asksHub, type HubFlags, withHub } from '../hub-flags.ts';
+import { addHubFlags, asksHub, withHub } from '../hub-flags.ts';
 import { type Progress, progressOn } from '../progress.ts';
+import { addSettingsFlags, collect, type SettingsFlags } from '../settings-sources.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 
-interface PlanOptions extends HubFlags {
+interface PlanOptions extends SettingsFlags {
   readonly hub: boolean;
   readonly base: string;
   readonly head: string;
@@ -42,7 +43,7 @@ export const planCommand: CliCommand = {
         'RFC 3339 time to decide at (default: when the later commit was made; with a hub: now)',
       )
       .addOption(outputOption('markdown'));
-    addHubFlags(command)
+    addHubFlags(addSettingsFlags(command))
       .addHelpText('after', HELP)
       .action(run((io, options: PlanOptions) => plan(io, options)));
   },
@@ -55,18 +56,21 @@ Examples:
   berth plan --base main --head my-branch
   berth plan --base origin/main -o markdown > comment.md
   berth plan --base main --head my-branch --hub --kubeconfig hub.kubeconfig
+  berth plan --base main --head my-branch --config sources.yaml --source fleet
   berth plan --base v1.4.0 --head HEAD --repo ../fleet --path 'clusters/**' -o json
 `;
 
 async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const { planRevisions } = await import('../../preview/plan-revisions.ts');
   const progress = progressOn(io);
+  const { planSources } = await import('../plan-sources.ts');
+  const sources = await planSources(io, options, progress.tell).finally(progress.done);
   const hub = await hubWorld(io, options, progress).finally(progress.done);
   const result = await planRevisions({
     folder: path.resolve(io.cwd, options.repo),
     base: options.base,
     head: options.head,
-    paths: options.path,
+    ...sources,
     fromMergeBase: options.fromMergeBase,
     now: options.now ?? hub?.now,
     hub,
@@ -106,8 +110,4 @@ async function render(
     case 'yaml':
       return renderDocument({ ...result, problems }, format);
   }
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
 }

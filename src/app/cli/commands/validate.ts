@@ -1,10 +1,13 @@
 import path from 'node:path';
+import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { addHubFlags } from '../hub-flags.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
+import { addSettingsFlags, collect, type SettingsFlags } from '../settings-sources.ts';
 
-interface ValidateOptions {
+interface ValidateOptions extends SettingsFlags {
   readonly output: OutputFormat;
   readonly path: readonly string[];
   readonly strict: boolean;
@@ -12,15 +15,21 @@ interface ValidateOptions {
 
 export const validateCommand: CliCommand = {
   register(program, run) {
-    program
+    const command = program
       .command('validate')
-      .description('check the manifests of a folder: syntax, fields, and what they mean together')
-      .argument('<folder>', 'folder of manifests, or one file')
+      .description('check manifests: syntax, fields, and what they mean together; and the settings file')
+      .argument(
+        '[folder]',
+        'folder of manifests, or one file; without it the sources of --config are fetched',
+      )
       .option('--path <glob>', 'only what matches, `!` in front leaves out; may be repeated', collect, [])
       .option('--strict', 'warnings count as errors', false)
-      .addOption(outputOption())
+      .addOption(outputOption());
+    addHubFlags(addSettingsFlags(command))
       .addHelpText('after', HELP)
-      .action(run((io, folder: string, options: ValidateOptions) => validate(io, folder, options)));
+      .action(
+        run((io, folder: string | undefined, options: ValidateOptions) => validate(io, folder, options)),
+      );
   },
 };
 
@@ -31,13 +40,30 @@ Examples:
   berth validate .
   berth validate fleet --path 'teams/**' --path '!**/drafts/**'
   berth validate fleet/web.yaml -o json
+  berth validate . --config sources.yaml --source fleet     # the paths of that source
+  berth validate --config sources.yaml                      # every source, as berth serve reads it
 `;
 
-async function validate(io: CliIo, folder: string, options: ValidateOptions): Promise<ExitCode> {
+async function validate(io: CliIo, folder: string | undefined, options: ValidateOptions): Promise<ExitCode> {
+  if (options.config !== undefined && options.path.length > 0)
+    throw refused(
+      '--path',
+      'it beside --config',
+      'one of them: in the settings file each source has its paths',
+    );
+  if (options.config === undefined && options.source.length > 0)
+    throw refused('--source', 'it alone', '--config, the settings file that it is in');
+  if (folder !== undefined) return validateFolder(io, folder, options);
+  if (options.config === undefined) throw refused('folder', 'nothing', 'a folder, or --config');
+  const { validateSources } = await import('../validate-sources.ts');
+  return validateSources(io, { ...options, config: options.config });
+}
+
+async function validateFolder(io: CliIo, folder: string, options: ValidateOptions): Promise<ExitCode> {
   const { readFleetFolder } = await import('../../fleet/read-fleet-folder.ts');
   const { checkFleet } = await import('../../fleet/check-fleet.ts');
   const fleet = await readFleetFolder(path.resolve(io.cwd, folder), {
-    paths: options.path,
+    paths: await pathsOf(io, options),
     signal: io.signal,
     cwd: io.cwd,
   });
@@ -47,6 +73,19 @@ async function validate(io: CliIo, folder: string, options: ValidateOptions): Pr
   if (options.output === 'table') await writeTable(io, problems, fleet);
   else io.stdout.write(await renderDocument(summary, options.output));
   return failed ? 1 : 0;
+}
+
+async function pathsOf(
+  io: CliIo,
+  { config, source, path: globs }: ValidateOptions,
+): Promise<readonly string[]> {
+  if (config === undefined) return globs;
+  const { readSettings } = await import('../../settings/read-settings.ts');
+  const { chooseSources } = await import('../../settings/choose-sources.ts');
+  const chosen = chooseSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
+  const [only, second] = chosen;
+  if (second !== undefined) throw refused('--source', 'several', 'one: a folder is checked as one source');
+  return only?.paths ?? [];
 }
 
 async function writeTable(
@@ -59,6 +98,6 @@ async function writeTable(
   io.stdout.write(`${fleet.files} files, ${fleet.objects.length} objects: ${countProblems(problems)}\n`);
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
+function refused(subject: string, got: string, expected: string): InputError {
+  return new InputError(`got ${got}, expected ${expected}`, { code: 'cli.option', subject });
 }

@@ -1,0 +1,33 @@
+import path from 'node:path';
+import type { Fleet } from '../fleet/fleet.ts';
+import { openFleetSource } from '../fleet/fleet-source.ts';
+import { serveSource, type SourceContext } from './serve-source.ts';
+import type { SourceSettings } from './source-settings.ts';
+
+export interface FetchContext extends SourceContext {
+  readonly ambient: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+/** Fetches a source as `berth serve` would, reads what it follows, and frees it when `use` is done. Throws what serve would tell. */
+export async function withFetchedFleet<T>(
+  settings: SourceSettings,
+  context: FetchContext,
+  use: (fleet: Fleet) => Promise<T>,
+): Promise<T> {
+  // What a check reads is told to nobody.
+  const { close, ...from } = serveSource({ ...settings, commitStatus: undefined }, context);
+  const { dataDir, ambient, signal } = context;
+  const source = await openFleetSource({
+    ...from,
+    mirrorDir: path.join(dataDir, 'git', settings.name),
+    ambient,
+  });
+  try {
+    const { commit } = await source.fetch(signal);
+    return await use(await source.read(commit));
+  } finally {
+    await source.close();
+    await close?.();
+  }
+}
