@@ -1,4 +1,7 @@
 import { ConflictError, InputError } from '../../src/core/errors.ts';
+import { parseExactIntegers } from '../../src/core/jsonpath/exact-json.ts';
+import { canonicalJson } from '../../src/core/model/json-equal.ts';
+import { jsonText } from '../../src/core/model/json-text.ts';
 import { apiVersionOf, type KindInfo, OCM_KINDS } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { namespacedName } from '../../src/core/model/object-ref.ts';
@@ -12,15 +15,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../../src/core/ports.ts';
-import {
-  isPlainObject,
-  leafPaths,
-  mergePatch,
-  type Path,
-  removeAt,
-  setAt,
-  valueAt,
-} from './field-ownership.ts';
+import { leafPaths, mergePatch, type Path, removeAt, setAt, valueAt } from './field-ownership.ts';
 
 type Mutable = Record<string, unknown> & { metadata: Record<string, unknown> };
 
@@ -299,21 +294,11 @@ export class FakeKubeApi implements KubeApi {
 }
 
 function clone<T>(value: T): T {
-  return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T);
+  return value === undefined ? value : (parseExactIntegers(jsonText(value)) as T);
 }
 
 function same(a: unknown, b: unknown): boolean {
-  return canonical(a) === canonical(b);
-}
-
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, inner: unknown) =>
-      isPlainObject(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : inner,
-    ) ?? 'undefined'
-  );
+  return canonicalJson(a) === canonicalJson(b);
 }
 
 function specOf(object: KubeObject): unknown {

@@ -1,5 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { type BerthError, InputError } from '../../core/errors.ts';
+import { parseExactIntegers } from '../../core/jsonpath/exact-json.ts';
+import { jsonText } from '../../core/model/json-text.ts';
 import { apiVersionOf, type KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type {
@@ -39,6 +41,11 @@ export interface HttpKubeApiOptions {
   readonly userAgent?: string;
   /** Acts as this user; the kubeconfig's user needs the right to impersonate. */
   readonly impersonate?: ImpersonatedUser;
+  /**
+   * Whole numbers between 2^53 and 2^63 arrive as bigint, for those who write them again. Default: as the nearest double, for code that
+   * takes an object for plain JSON. Written is either.
+   */
+  readonly exactIntegers?: boolean;
 }
 
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
@@ -51,12 +58,14 @@ export class HttpKubeApi implements KubeApi {
   readonly #watchSeconds: number;
   readonly #pageSize: number;
   readonly #random: () => number;
+  readonly #parse: (text: string) => unknown;
 
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
     this.#watchSeconds = options.watchSeconds ?? 290;
     this.#pageSize = options.pageSize ?? 500;
     this.#random = options.random ?? Math.random;
+    this.#parse = options.exactIntegers === true ? parseExactIntegers : JSON.parse;
     const { config, clock } = options;
     this.#connection = new KubeConnection({
       config,
@@ -120,7 +129,7 @@ export class HttpKubeApi implements KubeApi {
     }
     if (response.statusCode !== 200) throw await this.#failure(response, request);
     options.onOpen?.();
-    yield* readWatchEvents(response, request, options.signal);
+    yield* readWatchEvents(response, request, { signal: options.signal, parse: this.#parse });
   }
 
   async create(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
@@ -128,7 +137,7 @@ export class HttpKubeApi implements KubeApi {
       method: 'POST',
       path: resourcePath(kind, object.metadata.namespace),
       query: writeQuery(options),
-      body: JSON.stringify(object),
+      body: jsonText(object),
     });
   }
 
@@ -138,7 +147,7 @@ export class HttpKubeApi implements KubeApi {
       method: 'PUT',
       path: resourcePath(kind, namespace, name, options.subresource),
       query: writeQuery(options),
-      body: JSON.stringify(object),
+      body: jsonText(object),
     });
   }
 
@@ -153,7 +162,7 @@ export class HttpKubeApi implements KubeApi {
       path: resourcePath(kind, key.namespace, key.name, options.subresource),
       query: writeQuery(options),
       contentType: 'application/merge-patch+json',
-      body: JSON.stringify(patch),
+      body: jsonText(patch),
     });
   }
 
@@ -173,7 +182,7 @@ export class HttpKubeApi implements KubeApi {
       }),
       // JSON is YAML; servers take JSON here.
       contentType: 'application/apply-patch+yaml',
-      body: JSON.stringify(object),
+      body: jsonText(object),
     });
   }
 
@@ -216,7 +225,7 @@ export class HttpKubeApi implements KubeApi {
       const response = await this.#connection.open(request);
       const status = response.statusCode;
       if (status < 200 || status > 299) throw await this.#failure(response, request);
-      return parseJsonBody(await readBody(response, request, this.#timeoutMs), request);
+      return parseJsonBody(await readBody(response, request, this.#timeoutMs), request, this.#parse);
     });
   }
 

@@ -54,10 +54,17 @@ function textOf(chunks: readonly Buffer[]): string {
   return (chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString('utf8');
 }
 
-/** Parses a JSON body. What is not JSON is the network's fault (a proxy's page, half an answer), so it is worth a retry. */
-export function parseJsonBody(text: string, request: RequestSubject): unknown {
+/**
+ * Parses a JSON body. What is not JSON is the network's fault (a proxy's page, half an answer), so it is worth a
+ * retry.
+ */
+export function parseJsonBody(
+  text: string,
+  request: RequestSubject,
+  parse: (text: string) => unknown = JSON.parse,
+): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parse(text);
   } catch (cause) {
     throw networkError(`the answer is not JSON: ${JSON.stringify(text.slice(0, 80))}`, request, cause);
   }

@@ -12,10 +12,10 @@ const MAX_LINE_CHARS = 16 * 1024 * 1024;
 export async function* readWatchEvents(
   response: KubeResponse,
   request: RequestSubject,
-  signal: AbortSignal,
+  { signal, parse }: { readonly signal: AbortSignal; readonly parse: (text: string) => unknown },
 ): AsyncGenerator<WatchEvent> {
   for await (const line of readLines(response, request, signal)) {
-    if (line.trim() !== '') yield parseWatchEvent(line, request);
+    if (line.trim() !== '') yield watchEventOf(parseJsonBody(line, request, parse), line, request);
   }
 }
 
@@ -53,8 +53,8 @@ async function* readLines(
   if (!response.isWhole()) throw networkError('the watch was cut', request);
 }
 
-function parseWatchEvent(line: string, request: RequestSubject): WatchEvent {
-  const raw = parseJsonBody(line, request) as { type?: unknown; object?: unknown } | null;
+function watchEventOf(parsed: unknown, line: string, request: RequestSubject): WatchEvent {
+  const raw = parsed as { type?: unknown; object?: unknown } | null;
   const object = raw?.object as KubeObject | undefined;
   switch (raw?.type) {
     case 'ADDED':

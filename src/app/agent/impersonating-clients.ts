@@ -26,6 +26,7 @@ export class ImpersonatingClients {
         clock: this.#clock,
         maxRequests: 2,
         impersonate: { user: name, groups },
+        exactIntegers: true,
       });
     }
     // Used last, closed last.

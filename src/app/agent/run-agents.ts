@@ -21,7 +21,7 @@ export async function runAgents(options: RunAgentsOptions, signal: AbortSignal):
     let client = clients.get(file ?? '');
     if (client === undefined) {
       const config = loadKubeConfig(file === undefined ? {} : { file });
-      const api = new HttpKubeApi({ config, clock, userAgent: 'work-agent' });
+      const api = new HttpKubeApi({ config, clock, userAgent: 'work-agent', exactIntegers: true });
       client = { api, executors: new ImpersonatingClients(config, clock) };
       clients.set(file ?? '', client);
     }

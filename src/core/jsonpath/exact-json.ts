@@ -13,13 +13,33 @@ export function parseExactJson(text: string): unknown {
   } catch (cause) {
     throw new InputError('not valid JSON', { code: 'json.syntax', subject: 'JSON text', cause });
   }
-  const reader = { text, at: 0 };
-  return readValue(reader);
+  return readValue({ text, at: 0, number: exactNumber });
+}
+
+/** A whole number too long to be sure of; what else looks like one (in a string) only costs time. */
+const LONG_NUMBER = /(?:^|[\s:,[])-?\d{16}/;
+
+/**
+ * As JSON.parse, but whole numbers between 2^53 and 2^63 become bigint instead of the nearest double. Costs a search of the text; only a
+ * text with such a number is read by hand.
+ * @throws SyntaxError as JSON.parse
+ */
+export function parseExactIntegers(text: string): unknown {
+  const rounded: unknown = JSON.parse(text);
+  if (!LONG_NUMBER.test(text)) return rounded;
+  try {
+    return readValue({ text, at: 0, number: exactInteger });
+  } catch (error) {
+    // Nested deeper than the stack, which the platform's parser does not mind: rather rounded than not at all.
+    if (error instanceof RangeError) return rounded;
+    throw error;
+  }
 }
 
 interface Reader {
   readonly text: string;
   at: number;
+  readonly number: (token: string) => unknown;
 }
 
 const BLANK = /[ \t\r\n]*/y;
@@ -37,7 +57,7 @@ function readToken(reader: Reader): string {
 function readValue(reader: Reader, token = readToken(reader)): unknown {
   if (token === '[') return readList(reader);
   if (token === '{') return readMap(reader);
-  return /^[-0-9]/.test(token) ? readNumber(token) : JSON.parse(token);
+  return /^[-0-9]/.test(token) ? reader.number(token) : JSON.parse(token);
 }
 
 function readList(reader: Reader): unknown[] {
@@ -59,10 +79,21 @@ function readMap(reader: Reader): object {
   return map;
 }
 
-function readNumber(token: string): number | bigint | JsonFloat {
-  if (!/^-?[0-9]+$/.test(token)) return new JsonFloat(Number(token));
-  const whole = BigInt(token);
-  if (BigInt.asIntN(64, whole) !== whole) return new JsonFloat(Number(token));
+function exactNumber(token: string): number | bigint | JsonFloat {
+  const whole = int64(token);
+  if (whole === undefined) return new JsonFloat(Number(token));
   const plain = Number(whole);
   return Number.isSafeInteger(plain) ? plain : whole;
+}
+
+function exactInteger(token: string): number | bigint {
+  const plain = Number(token);
+  return Number.isSafeInteger(plain) ? plain : (int64(token) ?? plain);
+}
+
+/** Undefined for what was written as a float, or does not fit 64 bits. */
+function int64(token: string): bigint | undefined {
+  if (!/^-?[0-9]+$/.test(token)) return undefined;
+  const whole = BigInt(token);
+  return BigInt.asIntN(64, whole) === whole ? whole : undefined;
 }

@@ -17,7 +17,7 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
 
 /**
  * JSON text with sorted keys (those that count as array indexes first, as JavaScript has them): equal values give equal texts,
- * whatever the order they were written in. Written out by hand: a replacer of JSON.stringify costs several times as much.
+ * whatever the order they were written in. A bigint is the whole number that it is. Written out by hand: a replacer of JSON.stringify costs several times as much.
  */
 export function canonicalJson(value: unknown): string {
   return canonicalText(value) ?? 'null';
@@ -25,6 +25,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Undefined for what JSON leaves out. */
 function canonicalText(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item) ?? 'null').join(',')}]`;
   // A function only: in data from outside it may be the name of a key like any other.

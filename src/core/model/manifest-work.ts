@@ -113,7 +113,8 @@ export interface FeedbackValue {
 
 export interface FieldValue {
   readonly type: 'Integer' | 'String' | 'Boolean' | 'JsonRaw';
-  readonly integer?: number | undefined;
+  /** bigint only beyond 2^53, and only where numbers are read exactly. */
+  readonly integer?: number | bigint | undefined;
   readonly string?: string | undefined;
   readonly boolean?: boolean | undefined;
   readonly jsonRaw?: string | undefined;

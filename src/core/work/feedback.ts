@@ -95,7 +95,7 @@ function typedValue(path: FeedbackJsonPath, value: unknown, options: FeedbackOpt
   if (typeof value === 'boolean') return { value: { type: 'Boolean', boolean: value } };
   // A number that is the path itself is not a value of the object.
   if (isInteger(value) && !LITERAL_NUMBER.test(path.path))
-    return { value: { type: 'Integer', integer: value as number } };
+    return { value: { type: 'Integer', integer: value } };
   if (options.rawJson !== true) {
     const text = `the type ${goTypeName(value)} of the value for ${path.name} is not found`;
     return { error: { kind: 'type', name: path.name, text } };

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { InputError } from '../../../core/errors.ts';
+import { parseExactIntegers } from '../../../core/jsonpath/exact-json.ts';
+import { jsonText } from '../../../core/model/json-text.ts';
 
 /** Milliseconds one expression may run. Source: OCM's agent. */
 const TIME_LIMIT_MS = 1_000;
@@ -52,7 +54,7 @@ export class JqRunner {
     this.#worker ??= startWorker();
     const worker = await this.#worker;
     const id = this.#nextId++;
-    worker.postMessage({ id, json: JSON.stringify(value), program });
+    worker.postMessage({ id, json: jsonText(value), program });
     let answer: Answer;
     try {
       answer = await answerOf(worker, id, TIME_LIMIT_MS);
@@ -64,7 +66,7 @@ export class JqRunner {
     return answer.stdout
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as unknown);
+      .map((line) => parseExactIntegers(line));
   }
 }
 

@@ -75,7 +75,7 @@ function updatedShort(values: Values, desired: number): string | undefined {
     : undefined;
 }
 
-function shortOf(what: string, value: FieldValue | undefined, desired: number): string | undefined {
+function shortOf(what: string, value: FieldValue | undefined, desired: number | bigint): string | undefined {
   const got = value?.integer ?? 0;
   return got < desired ? `${got} of ${desired} ${what}` : undefined;
 }
