@@ -22,6 +22,8 @@ export interface GitLoopOptions {
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
   readonly onFleet: (fleet: Fleet) => void;
+  /** The hub follows what was read, as far as that was possible. */
+  readonly onFollowed?: (() => void) | undefined;
   /** A pass failed: what there is to know of the source now, is known. */
   readonly onFailure?: (() => void) | undefined;
   /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
@@ -81,7 +83,7 @@ export class GitLoop {
       this.#triggered = false;
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
       try {
-        await this.#pass(signal);
+        await this.#pass(signal).finally(() => this.#options.onFollowed?.());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
         backoff.reset();

@@ -27,7 +27,7 @@ export interface OpenSource {
 /** Opens all sources without touching the network. InputError for one that cannot work. */
 export async function openSources(
   options: ServeFleetOptions,
-  told: Pick<SourceLedger, 'read' | 'failed'>,
+  told: Pick<SourceLedger, 'read' | 'followed' | 'failed'>,
   emit: (happening: FleetHappening) => void,
 ): Promise<readonly OpenSource[]> {
   const names = new Set<string>();
@@ -59,10 +59,11 @@ export async function openSources(
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
         onFleet: (fleet) => {
-          told.read(name, fleet.commit);
+          told.read(name, fleet);
           reporter?.reporter.report(fleet);
         },
         check: checkFleet,
+        onFollowed: () => told.followed(name),
         onFailure: () => {
           claims.looked(name);
           told.failed(name);

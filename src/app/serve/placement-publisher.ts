@@ -21,6 +21,7 @@ import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { DecisionView } from './decision-view.ts';
 import type { FleetHappening } from './fleet-events.ts';
 import type { PageWriter } from './page-writer.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishMemory } from './publish-memory.ts';
 import type { WrittenObjects } from './written-objects.ts';
 
@@ -33,6 +34,7 @@ export interface PublisherDependencies {
   readonly writer: PageWriter;
   readonly memory: PublishMemory;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
+  readonly approvals: Pick<PlanApprovals, 'approvedFor' | 'isWaiting' | 'judged'>;
   /** Newest result of a placement; undefined while it has not been scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
   readonly inventoryProblem: () => string | undefined;
@@ -82,7 +84,8 @@ export class PlacementPublisher {
   }
 
   async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
-    const { writer, view, memory, clock, digest, budgetOf, isReady, inventoryProblem } = this.#deps;
+    const { writer, view, memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem } =
+      this.#deps;
     const { namespace = '', name, uid } = placement.metadata;
     const objects = await writer.pagesOf(key, namespace, name);
     const pages = objects.map((object) => decisionPageOf(object, uid));
@@ -94,10 +97,13 @@ export class PlacementPublisher {
       state: memory.get(key),
       budget: budgetOf(placement),
       inventoryProblem: inventoryProblem(),
+      approved: approvals.approvedFor(key),
       isReady: (cluster) => isReady(key, cluster),
       nowMs: clock.now(),
       digest,
     });
+    // Half of a commit on the hub makes something else of it.
+    if (wanted.approval === 'differs' && approvals.isWaiting(key)) return { kind: 'requeue', afterMs: 500 };
     let settled: readonly SettledPage[] = settledPages(pages);
     if (wanted.groups === undefined) await writer.carryOut(placement, objects, []);
     else {
@@ -110,6 +116,9 @@ export class PlacementPublisher {
       this.#remember(key, { placement, result, wanted, plan });
       settled = plan.pages;
     }
+    // A hold for another reason says nothing about the plan, and what only comes is no reason to wait for a person.
+    if (wanted.hold === undefined) approvals.judged(key, wanted.approval === 'met' ? 'met' : 'none');
+    else if (wanted.approval === 'differs') approvals.judged(key, 'differs');
     await this.#writeStatus(placement, result, settled, wanted.hold);
     this.#tellHold(key, wanted.hold);
     this.#deps.onSettled(key, settled);

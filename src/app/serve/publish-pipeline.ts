@@ -21,6 +21,7 @@ import type { FleetHappening } from './fleet-events.ts';
 import type { HubInventory } from './hub-inventory.ts';
 import { PageWriter } from './page-writer.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishMemory } from './publish-memory.ts';
 import type { PublishedBook } from './published-book.ts';
 import type { FreshDecision } from './scheduling-loop.ts';
@@ -38,6 +39,7 @@ export interface PipelineOptions {
   readonly recorder: DecisionRecorder;
   readonly book: PublishedBook;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
+  readonly approvals: PlanApprovals;
   /** One result per placement, each computed when it is asked for. */
   readonly decide: (world: World) => Iterable<ScheduleResult>;
   readonly emit: (happening: FleetHappening) => void;

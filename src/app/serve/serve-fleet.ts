@@ -17,7 +17,8 @@ import { openSources } from './open-sources.ts';
 import { PublishPipeline } from './publish-pipeline.ts';
 import { PublishedBook } from './published-book.ts';
 import { Readiness } from './readiness.ts';
-import type { ServeFleetOptions } from './serve-options.ts';
+import { PlanApprovals, type SourcePlans } from './plan-approvals.ts';
+import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { SourceLedger } from './source-ledger.ts';
 import { UpstreamDecisions } from './upstream-decisions.ts';
 
@@ -52,7 +53,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     onError: (kind, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
   });
   const state = openState(options);
-  const ledger = new SourceLedger(sha256, options);
+  const ledger = new SourceLedger(sha256, state.approvals, options);
   const book = new PublishedBook();
   const decider = await openDecider({
     options,
@@ -96,6 +97,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
         state.history.flush(),
         state.hubRecords?.close(),
         state.memory.close(),
+        state.plans.close(),
       ]);
       events.close();
     },
@@ -122,6 +124,8 @@ async function becomeReady(
 
 interface ControllerState {
   readonly memory: JsonFileMap<PublishState>;
+  readonly plans: JsonFileMap<SourcePlans>;
+  readonly approvals: PlanApprovals;
   readonly history: HistoryStore;
   /** Absent on an embedded hub: there the data directory is as safe as the hub. */
   readonly hubRecords: HubRecords | undefined;
@@ -129,7 +133,10 @@ interface ControllerState {
 
 function openState(options: ServeFleetOptions): ControllerState {
   const { api, dataDir, clock, log, maxRecords, embedded } = options;
+  const plans = new JsonFileMap<SourcePlans>(join(dataDir, 'approved-plans.json'), clock, log);
   return {
+    plans,
+    approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     hubRecords: embedded === true ? undefined : new HubRecords({ api, clock, log, digest: sha256 }),
     memory: new JsonFileMap<PublishState>(join(dataDir, 'publish-state.json'), clock, log),
     history: new HistoryStore({ dir: join(dataDir, 'history'), maxRecords: maxRecords ?? 1_000, log }),
@@ -169,6 +176,7 @@ async function openDecider(parts: {
     book,
     emit,
     memory: state.memory,
+    approvals: state.approvals,
     recorder,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),

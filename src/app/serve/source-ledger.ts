@@ -3,7 +3,9 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../core/publish/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../core/sync/apply-set.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { FirstReads } from './first-reads.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 
 /** What each source has to say about the objects that came from it: the commit that was read last, and the removal budget. */
@@ -11,15 +13,18 @@ export class SourceLedger {
   readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
   readonly #commits = new Map<string, CommitInfo | undefined>();
   readonly #budget: RemovalBudget;
+  readonly #approvals: PlanApprovals;
   readonly firstReads: FirstReads;
   #newest: CommitInfo | undefined;
 
   constructor(
     digest: Digest,
+    approvals: PlanApprovals,
     options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget' | 'clock'>,
   ) {
     const { sources, namespace = 'berth-system', budget = DEFAULT_REMOVAL_BUDGET } = options;
     this.#budget = budget;
+    this.#approvals = approvals;
     this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
     for (const source of sources) {
       const name = sourceNameOf(source);
@@ -28,11 +33,17 @@ export class SourceLedger {
     }
   }
 
-  /** The source was read at this commit; undefined when it has none. */
-  read(source: string, commit: CommitInfo | undefined): void {
+  /** What the source says now; told before any of it is on the hub. */
+  read(source: string, { commit, objects }: Pick<Fleet, 'commit' | 'objects'>): void {
+    this.#approvals.read(source, commit?.id, objects);
     this.#commits.set(source, commit);
     this.#newest = commit;
     this.firstReads.looked(source);
+  }
+
+  /** The hub was made to follow what was read. */
+  followed(source: string): void {
+    this.#approvals.followed(source);
   }
 
   /** The source could not be read this time. */

@@ -1,3 +1,4 @@
+import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
 import type { ClusterMove, Plan, PlacementPlan, PlacementSide, WorkloadPlan } from './plan.ts';
 
 /** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */
@@ -58,3 +59,14 @@ export function names(list: readonly string[], limit = MAX_NAMES): string {
   const shown = list.slice(0, limit).join(', ');
   return list.length > limit ? `${shown} and ${list.length - limit} more` : shown;
 }
+
+/** The annotation that holds the merge to this plan; none when no cluster would go. */
+export function approval({ placements }: Plan): readonly string[] {
+  const entries = placements
+    .filter(({ change, removed }) => change === 'changed' && removed.length > 0)
+    .map(({ namespace, name, token }) => `${namespace}/${name}=${token}`);
+  return entries.length === 0 ? [] : [`${PLAN_ANNOTATION}: "${entries.join(', ')}"`];
+}
+
+/** Above it. */
+export const APPROVAL_TITLE = 'To be held to this plan, put on an object of the change';

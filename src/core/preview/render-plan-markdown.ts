@@ -1,6 +1,15 @@
 import { formatRef } from '../model/object-ref.ts';
 import type { ClusterMove, Plan, PlacementPlan, WorkloadPlan } from './plan.ts';
-import { headline, names, reason, signed, sizes, workloadVerb } from './plan-words.ts';
+import {
+  APPROVAL_TITLE,
+  approval,
+  headline,
+  names,
+  reason,
+  signed,
+  sizes,
+  workloadVerb,
+} from './plan-words.ts';
 
 export interface MarkdownOptions {
   /** Forges refuse longer comments (GitHub: 65,536 characters). */
@@ -22,6 +31,7 @@ export function renderPlanMarkdown(plan: Plan, options: MarkdownOptions = {}): s
     ...plan.placements.map(placementDetails),
     ...workloadBlocks(plan),
     ...objectBlocks(plan),
+    ...approvalBlocks(plan),
     ...noteBlocks(plan),
   ];
   let text = head.join('\n\n');
@@ -108,6 +118,10 @@ function objectBlocks(plan: Plan): string[] {
   });
   if (plan.objects.length > 200) items.push(`- … and ${plan.objects.length - 200} more`);
   return [details(`Changed objects (${plan.objects.length})`, items.join('\n'))];
+}
+
+function approvalBlocks(plan: Plan): string[] {
+  return approval(plan).map((annotation) => details(APPROVAL_TITLE, code(annotation)));
 }
 
 function noteBlocks(plan: Plan): string[] {

@@ -1,6 +1,6 @@
 import { formatRef } from '../model/object-ref.ts';
 import type { ClusterMove, ObjectChange, Plan, PlacementPlan, WorkloadPlan } from './plan.ts';
-import { headline, names, reason, sizes, workloadVerb } from './plan-words.ts';
+import { APPROVAL_TITLE, approval, headline, names, reason, sizes, workloadVerb } from './plan-words.ts';
 
 const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~' } as const;
 const MAX_MOVES = 50;
@@ -13,6 +13,7 @@ export function renderPlanText(plan: Plan): string {
     ...section('Placements', plan.placements.flatMap(placementLines)),
     ...section('Workloads', plan.workloads.map(workloadLine)),
     ...section('Objects', plan.objects.map(objectLine)),
+    ...section(APPROVAL_TITLE, approval(plan)),
     ...section('Not evaluated', [...plan.notEvaluated]),
   ];
   return `${lines.join('\n')}\n`;

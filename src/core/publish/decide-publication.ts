@@ -2,9 +2,10 @@ import { parseGoDuration } from '../model/go-duration.ts';
 import type { Placement } from '../model/placement.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
+import type { ApprovedPlan } from './approved-plans.ts';
 import { type DecisionPage, type DesiredGroup, publishedClusters } from './decision-page.ts';
 import { desiredGroups } from './desired-groups.ts';
-import { type Hold, judgeResult, listNames } from './judge-result.ts';
+import { type Hold, judgeResult, listNames, wayOut } from './judge-result.ts';
 import { type MoveStep, planMove } from './move-policy.ts';
 import { type Digest, planToken } from './plan-token.ts';
 import {
@@ -30,6 +31,8 @@ export interface PublicationInput {
   readonly state: PublishState | undefined;
   readonly budget: RemovalBudget;
   readonly inventoryProblem: string | undefined;
+  /** What the commit that is being followed was approved for; undefined when it says nothing of this placement. */
+  readonly approved?: ApprovedPlan | undefined;
   /** Does the placement's work run on the cluster (Available or Healthy)? */
   readonly isReady: (cluster: string) => boolean;
   readonly nowMs: number;
@@ -46,6 +49,8 @@ export interface Publication {
   readonly move: Move | undefined;
   /** A release named this very change. */
   readonly releasedToken: string | undefined;
+  /** How the change compares with the approved plan. `none`: no plan, or no change. */
+  readonly approval: 'none' | 'met' | 'differs';
   /** Look again after this long, though nothing may have changed on the hub. */
   readonly againAfterMs: number | undefined;
 }
@@ -79,6 +84,9 @@ export function decidePublication(input: PublicationInput): Publication {
   });
   if (verdict.kind === 'held') return heldPublication(verdict, state?.move);
   const { added, removed, releasedToken } = verdict;
+  const approval = compareWithPlan(input.approved, verdict, token);
+  if (approval === 'differs' && removed.length > 0)
+    return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
   const groups = desiredGroups(result);
   const plain: Publication = {
     groups,
@@ -87,17 +95,49 @@ export function decidePublication(input: PublicationInput): Publication {
     removed,
     move: undefined,
     releasedToken,
+    approval,
     againAfterMs: undefined,
   };
   if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedToken !== undefined) return plain;
   return decideMove(input, plain, token());
 }
 
+type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
+
+/** A release of this very change is newer, and more, than the plan. */
+function compareWithPlan(
+  approved: ApprovedPlan | undefined,
+  { added, removed, releasedToken }: Change,
+  token: () => string,
+): Publication['approval'] {
+  if (approved === undefined || added.length + removed.length === 0) return 'none';
+  return releasedToken !== undefined || approved.tokens.includes(token()) ? 'met' : 'differs';
+}
+
+function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {
+  const { added, removed } = change;
+  const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
+  const more = added.length === 0 ? '' : `, ${added.length} would come: ${listNames(added)}`;
+  const message =
+    `This is not the plan that ${commit} was approved with (${approved?.tokens.join(', ')}): ${removed.length} of ` +
+    `${publishedClusters(pages).length} clusters would go: ${listNames(removed)}${more}. ${wayOut(placement.metadata, token)}`;
+  return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
+}
+
 const STALE_RETRY_MS = 5_000;
 
 function heldPublication(hold: Hold, move: Move | undefined): Publication {
   const againAfterMs = hold.reason === 'InventoryStale' ? STALE_RETRY_MS : undefined;
-  return { groups: undefined, hold, added: [], removed: [], move, releasedToken: undefined, againAfterMs };
+  return {
+    groups: undefined,
+    hold,
+    added: [],
+    removed: [],
+    move,
+    releasedToken: undefined,
+    approval: 'none',
+    againAfterMs,
+  };
 }
 
 function decideMove(input: PublicationInput, plain: Publication, token: string): Publication {

@@ -8,6 +8,7 @@ export type HoldReason =
   | 'InventoryStale'
   | 'WouldEmpty'
   | 'RemovalBudgetExceeded'
+  | 'DiffersFromPlan'
   | 'MoveTimedOut';
 
 export interface Hold {
@@ -129,7 +130,8 @@ function keeps(count: number): string {
   return count === 0 ? 'nothing is published' : `the last decision (${count} clusters) stays published`;
 }
 
-function wayOut(
+/** What a person can do about a change that is held. */
+export function wayOut(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   token: string,
 ): string {

@@ -4,6 +4,11 @@
  */
 export const RELEASE_ANNOTATION = 'berth.dev/release';
 /**
+ * On any object in Git: the plan that its commit was approved with, `NAMESPACE/NAME=TOKEN` for each placement, on a Placement also its own
+ * `TOKEN` alone. Another change than that is held.
+ */
+export const PLAN_ANNOTATION = 'berth.dev/plan';
+/**
  * On a Placement, written by `berth release` and never in Git: the same. A key of its own, because server-side apply would set
  * a release in Git and one by hand against each other for ever.
  */

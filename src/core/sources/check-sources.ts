@@ -1,6 +1,8 @@
 import { PLACEMENT } from '../model/kinds.ts';
 import type { Placement } from '../model/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
+import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
+import { checkApprovedPlans } from './check-approved-plans.ts';
 import { checkClusterSets } from './check-cluster-sets.ts';
 import { checkPlacement } from './check-placement.ts';
 import { checkWorks } from './check-works.ts';
@@ -18,6 +20,9 @@ export function checkSources(objects: readonly SourceObject[]): readonly SourceF
     ...fleet
       .ofKind<Placement>(PLACEMENT)
       .flatMap((source) => findingsAbout(source, checkOnePlacement(source.object))),
+    ...objects
+      .filter(({ object }) => object.metadata.annotations?.[PLAN_ANNOTATION] !== undefined)
+      .flatMap((source) => findingsAbout(source, checkApprovedPlans(source.object))),
     ...checkClusterSets(fleet),
     ...checkWorks(fleet),
   ];

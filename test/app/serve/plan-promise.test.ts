@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
@@ -90,5 +92,77 @@ describe('a preview on a hub', () => {
     );
     await fleet.held('web', 'False');
     expect(await fleet.decisions('web')).toEqual(['c5', 'c6', 'c7']);
+  });
+
+  it('a change within the budget is held where it is not the one that the commit was approved with', async () => {
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'clusters.yaml': retired(1) }, 'Retire one cluster');
+    const text = await fleet.berth(
+      'plan',
+      '--base',
+      'main',
+      '--head',
+      'retire',
+      '--kubeconfig',
+      fleet.hub.kubeconfig,
+    );
+    const [, approval = ''] = /berth\.dev\/plan: "(team-a\/web=[0-9a-f]{12})"/.exec(text.stdout) ?? [];
+    expect((await plan()).placements[0]?.held).toBeUndefined();
+    const approved = (annotations: Record<string, string>) => {
+      const [first, ...rest] = retired(1).split('---\n');
+      const object = parse(first ?? '') as { metadata: object };
+      return [yaml({ ...object, metadata: { ...object.metadata, annotations } }), ...rest].join('---\n');
+    };
+    fleet.git.commit({ 'clusters.yaml': approved({ 'berth.dev/plan': approval }) }, 'As the plan shows it');
+    // Somebody else takes another cluster out meanwhile: both together are within the budget.
+    fleet.git.run('checkout', '-q', 'main');
+    let mark = fleet.events.length;
+    const moved = retired(0).split('---\n');
+    fleet.git.commit(
+      { 'clusters.yaml': [...moved.slice(0, 5), yaml(cluster('c6', old))].join('---\n') },
+      'Another one',
+    );
+    await fleet.published('web', mark);
+    merge();
+    const condition = await fleet.held('web', 'True', 'DiffersFromPlan');
+    const merged = fleet.git.run('rev-parse', 'HEAD').trim();
+    expect(condition.message).toContain(
+      `that commit ${merged.slice(0, 12)} was approved with (${approval.slice(-12)})`,
+    );
+    expect(condition.message).toContain('1 of 5 clusters would go: c1.');
+    expect(await fleet.decisions('web')).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
+
+    // A restart does not let it through, nor does time.
+    await fleet.stop();
+    await fleet.serve({ sources: [{ url: fleet.git.path, ref: { type: 'branch', name: 'main' } }] });
+    await fleet.event('held', ({ reason }) => reason === 'DiffersFromPlan');
+    expect(await fleet.decisions('web')).toHaveLength(5);
+
+    mark = fleet.events.length;
+    const [, token = ''] = /--token ([0-9a-f]{12})/.exec(condition.message) ?? [];
+    const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': token })) };
+    fleet.git.commit(files, 'Still meant');
+    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
+    await fleet.held('web', 'False');
+  });
+
+  it('publishes the change that was approved, without a hold in between', async () => {
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'clusters.yaml': retired(2) }, 'Retire two clusters');
+    const token = (await plan()).placements[0]?.token ?? '';
+    const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': token })) };
+    fleet.git.commit(files, 'As the plan shows it');
+    const mark = fleet.events.length;
+    merge();
+    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
+    expect(fleet.events.some(({ kind }) => kind === 'held')).toBe(false);
+    // It is used up: what comes later has other reasons, and its own budget.
+    const later = fleet.events.length;
+    await fleet.hub.api.mergePatch(
+      MANAGED_CLUSTER,
+      { namespace: '', name: 'c3' },
+      { spec: { taints: [{ key: 'x', effect: 'NoSelect' }] } },
+    );
+    await fleet.event('held', ({ reason }) => reason === 'RemovalBudgetExceeded', later);
   });
 });

@@ -6,6 +6,7 @@ import { DecisionRecorder } from '../../../src/app/serve/decision-recorder.ts';
 import { GitLoop } from '../../../src/app/serve/git-loop.ts';
 import { HubInventory } from '../../../src/app/serve/hub-inventory.ts';
 import { HubSync } from '../../../src/app/serve/hub-sync.ts';
+import { PlanApprovals } from '../../../src/app/serve/plan-approvals.ts';
 import { SourceClaims } from '../../../src/app/serve/source-claims.ts';
 import { VolatilePublishMemory } from '../../../src/app/serve/publish-memory.ts';
 import { startEngine } from '../../../src/app/serve/placement-engine.ts';
@@ -207,6 +208,7 @@ export class Simulation {
       recorder,
       book,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
+      approvals: new PlanApprovals(new Map(), clock, ['fleet']),
       decide: function* (world) {
         // One by one, as they are asked for: a decision that nobody took was never made.
         for (const result of engine(world)) {

@@ -1,0 +1,18 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { planEntries } from '../publish/approved-plans.ts';
+import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
+import { fieldError, type FieldFinding } from './source-finding.ts';
+
+/** An approval that cannot be read would approve everything, silently. */
+export function checkApprovedPlans(object: KubeObject): readonly FieldFinding[] {
+  const bare = object.kind === 'Placement';
+  return planEntries(object)
+    .filter(({ token, placement }) => token === undefined || (placement === undefined && !bare))
+    .map(({ text }) =>
+      fieldError(
+        'plan.approval',
+        ['metadata', 'annotations', PLAN_ANNOTATION],
+        `got ${JSON.stringify(text)}, expected NAMESPACE/NAME=TOKEN${bare ? ', or TOKEN' : ''} as berth plan prints it`,
+      ),
+    );
+}
