@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { InputError } from '../../core/errors.ts';
+import { errorText, InputError } from '../../core/errors.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
 import { listedFirst } from '../../core/snapshot/listed-first.ts';
 import type { World } from '../../core/snapshot/world.ts';
@@ -31,9 +31,20 @@ export class HistoryReader {
     this.#dir = dir;
   }
 
-  /** Oldest first. A last line that a crash cut off is left out. */
+  /**
+   * Oldest first; none where nothing was recorded yet. Lines that a crash cut off are left out.
+   * @throws InputError when the records are there and cannot be read
+   */
   async list(): Promise<readonly DecisionRecord[]> {
-    const text = await readFile(historyFiles.records(this.#dir), 'utf8').catch(() => '');
+    const file = historyFiles.records(this.#dir);
+    const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+      throw new InputError(`cannot be read: ${errorText(cause)}`, {
+        code: 'history.records',
+        subject: file,
+        cause,
+      });
+    });
     return text.split('\n').flatMap((line) => {
       try {
         return line === '' ? [] : [JSON.parse(line) as DecisionRecord];

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { HubRecords } from '../../../src/app/serve/hub-records.ts';
+import { dataOf, HubRecords, RECORDS_LABEL } from '../../../src/app/serve/hub-records.ts';
 import { CONFIG_MAP, NAMESPACE } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { CompactRecord } from '../../../src/core/publish/compact-record.ts';
 import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -63,6 +64,20 @@ describe('records on a hub that is not embedded', () => {
       stderr: expect.stringContaining('are not kept any more') as string,
     });
     expect(await replay(both[0], fleet.dataDir)).toMatchObject({ code: 0 });
+
+    const [kept] = (await fleet.hub.api.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL })).items;
+    const changed = Object.entries(dataOf(kept as KubeObject)).map(([key, text]) => [
+      key,
+      text.replace(/"decidedSha256":"[0-9a-f]+"/, '"decidedSha256":"0"'),
+    ]);
+    const { namespace = '', name } = (kept as KubeObject).metadata;
+    await fleet.hub.api.mergePatch(CONFIG_MAP, { namespace, name }, { data: Object.fromEntries(changed) });
+    expect(await replay(both[1], dataDir)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /: another decision\n- sha256 0\n\+ sha256 [0-9a-f]{64}\n {2}\{"outcome":/,
+      ) as string,
+    });
   });
 
   it('are not written to an embedded hub, where the disk keeps them', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -144,6 +144,38 @@ describe('commands around a running controller', () => {
       code: 1,
       stderr: expect.stringContaining('is not in the history') as string,
     });
+  });
+
+  it('replay shows both when a decision comes out differently, and which versions made them', async () => {
+    const copy = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+    cpSync(join(dataDir, 'history'), join(copy, 'history'), { recursive: true });
+    const file = join(copy, 'history', 'records.jsonl');
+    const records = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+    const [first] = records.map((line) => JSON.parse(line) as { hash: string; decided: string });
+    writeFileSync(
+      file,
+      `${JSON.stringify({ ...first, decided: 'something else', engineVersion: '0.0.1' })}\n`,
+    );
+    const { code, stdout, stderr } = await berth('replay', first?.hash ?? '', '--data', copy);
+    expect(stdout).toBe(
+      `${first?.hash} team-a/web: another decision\n- something else\n+ ${first?.decided}\n`,
+    );
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^recorded by berth 0\.0\.1, computed by berth \d/) as string,
+    });
+    rmSync(copy, { recursive: true });
+  });
+
+  it('history says so when the records are there and cannot be read', async () => {
+    const odd = mkdtempSync(join(tmpdir(), 'berth-serve-'));
+    mkdirSync(join(odd, 'history', 'records.jsonl'), { recursive: true });
+    expect(await berth('history', '--data', odd)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('records.jsonl: cannot be read') as string,
+    });
+    rmSync(odd, { recursive: true });
   });
 
   it('says what is wrong when nobody answers or the token is wrong', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../../../core/errors.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
+import { utf8LengthBytes } from '../../../core/model/utf8-length.ts';
 import { decidedText } from '../../../core/publish/decision-record.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
@@ -53,15 +54,18 @@ async function runReplay(io: CliIo, hash: string, flags: HistoryFlags): Promise<
     (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
   );
   const again = result === undefined ? 'nothing' : decidedText(result);
-  const recorded = 'decided' in record ? record.decided : record.decidedSha256;
-  const same = recorded === ('decided' in record ? again : sha256(again));
-  if (same) {
+  // The compact record of a hub has no text, only what it hashes to.
+  const isWhole = 'decided' in record;
+  const recorded = isWhole ? record.decided : `sha256 ${record.decidedSha256}`;
+  const computed = isWhole ? again : `sha256 ${sha256(again)}`;
+  if (recorded === computed) {
     io.stdout.write(
-      `${record.hash} ${record.placement}: the same decision, byte for byte (${again.length} bytes)\n`,
+      `${record.hash} ${record.placement}: the same decision, byte for byte (${utf8LengthBytes(again)} bytes)\n`,
     );
     return 0;
   }
-  io.stdout.write(`${record.hash} ${record.placement}: another decision\n- ${recorded}\n+ ${again}\n`);
+  const differing = [`- ${recorded}`, `+ ${computed}`, ...(isWhole ? [] : [`  ${again}`])];
+  io.stdout.write(`${record.hash} ${record.placement}: another decision\n${differing.join('\n')}\n`);
   io.stderr.write(`recorded by berth ${record.engineVersion}, computed by berth ${await packageVersion()}\n`);
   return 1;
 }
