@@ -54,6 +54,13 @@ describe('berth simulate', () => {
     ]);
   });
 
+  it('says which file cannot be read', async () => {
+    const { io, stdout, stderr } = makeCliIo();
+    expect(await runCli(['simulate', '/nonexistent/cases.jsonl'], io)).toBe(1);
+    expect(stdout()).toBe('');
+    expect(stderr()).toContain('error: /nonexistent/cases.jsonl: cannot be read: ENOENT');
+  });
+
   it('takes hostile names for names', async () => {
     const line = `{"name":"hostile","now":"2026-03-01T12:00:00Z",
       "placements":[{"metadata":{"name":"__proto__","namespace":"constructor"},"spec":{"predicates":[{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"toString":"x"}}}}]}}],

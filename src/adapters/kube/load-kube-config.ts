@@ -20,16 +20,39 @@ export function loadKubeConfig(source: KubeConfigSource): KubeConfig {
     else if (source.inCluster === true) config.loadFromCluster();
     else config.loadFromDefault();
   } catch (cause) {
-    throw new InputError(`cannot be read: ${errorText(cause)}`, {
+    // A YAML error goes on with the lines around it, credentials among them.
+    const [problem] = errorText(cause).split('\n', 1);
+    throw new InputError(`cannot be read: ${problem}`, {
       code: 'kubeconfig.invalid',
       subject,
-      hint: 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG',
+      hint: HINT,
       cause,
     });
   }
+  if (isFallback(source, config))
+    throw new InputError(
+      'is not there: KUBECONFIG is not set, there is no ~/.kube/config, and this is no pod',
+      {
+        code: 'kubeconfig.invalid',
+        subject,
+        hint: HINT,
+      },
+    );
   if (source.context !== undefined) config.setCurrentContext(source.context);
   requireCluster(config, subject);
   return config;
+}
+
+const HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';
+
+/** Where client-node finds nothing it makes up a cluster at an address that nobody asked for. */
+function isFallback({ file, text, inCluster }: KubeConfigSource, config: KubeConfig): boolean {
+  const isDefault = file === undefined && text === undefined && inCluster !== true;
+  return (
+    isDefault &&
+    config.getCurrentContext() === 'loaded-context' &&
+    config.getCurrentCluster()?.server === 'http://localhost:8080'
+  );
 }
 
 function requireCluster(config: KubeConfig, subject: string): void {

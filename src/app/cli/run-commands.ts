@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { CliCommand, RunAction } from './cli-command.ts';
 import type { CliIo, ExitCode } from './cli-io.ts';
@@ -20,6 +20,7 @@ export async function runCommands(
     .description('GitOps placement controller for Open Cluster Management and Argo CD')
     .version(`berth ${await packageVersion()}`, '-V, --version', 'print the version')
     .exitOverride()
+    .configureHelp({ optionDescription })
     .showHelpAfterError('(add --help for usage and examples)')
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -42,6 +43,15 @@ Examples:
   berth COMMAND --help        # what it does, its options, examples
   berth demo                  # everything at once, on this machine
 `;
+
+const COMMANDERS = new Help();
+
+/** Without the defaults that go without saying. */
+function optionDescription(option: Option): string {
+  const defaultValue: unknown = option.defaultValue;
+  const isPlain = defaultValue === false || (Array.isArray(defaultValue) && defaultValue.length === 0);
+  return isPlain ? option.description : COMMANDERS.optionDescription(option);
+}
 
 function reportFailure(error: unknown, io: CliIo): ExitCode {
   // Commander has already written its own message (help, version, usage errors).

@@ -35,7 +35,7 @@ export async function readSettings(file: string): Promise<readonly SourceSetting
     const [problem] = syntaxProblems(document, loaded, { file });
     throw wrong(file, problem?.message ?? 'is no YAML', problem?.location);
   }
-  const parsed = settingsSchema.safeParse(loaded.value);
+  const parsed = settingsSchema.safeParse(loaded.value, { reportInput: true });
   if (!parsed.success) throw located(file, text, parsed.error.issues);
   const names = new Map<string, number>();
   parsed.data.sources.forEach(({ name }, index) => {
@@ -48,16 +48,26 @@ export async function readSettings(file: string): Promise<readonly SourceSetting
   return parsed.data.sources.map((source) => withAbsoluteFiles(source, path.dirname(path.resolve(file))));
 }
 
-type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'> & { readonly errors?: readonly (readonly Issue[])[] };
+type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'> & {
+  readonly code?: z.core.$ZodIssue['code'];
+  readonly errors?: readonly (readonly Issue[])[];
+  readonly expected?: string;
+  readonly input?: unknown;
+};
 
 function located(file: string, text: string, issues: readonly Issue[]): InputError {
   const found = issues.map((issue) => closest(issue));
-  const [first] = found;
+  // A key that is not known explains why another is missing, not the other way round.
+  const first = found.find(({ code }) => code === 'unrecognized_keys') ?? found[0];
   const where = (first?.path ?? []) as FieldPath;
   const at = makeFieldLocator(text)({ document: 0, within: [] }, where);
   const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
   const field = where.length === 0 ? '' : `${formatFieldPath(where)}: `;
-  return wrong(file, `${field}${lowerFirst(first?.message ?? 'is not what was expected')}${more}`, at);
+  return wrong(
+    file,
+    `${field}${first === undefined ? 'is not what was expected' : problemOf(first)}${more}`,
+    at,
+  );
 }
 
 /** Of alternatives the one that came furthest says what was meant. */
@@ -85,6 +95,13 @@ function wrong(
     subject: 'Settings',
     location: { file, line: at?.line ?? 1, column: at?.column ?? 1 },
   });
+}
+
+function problemOf({ code, expected, input, message }: Issue): string {
+  if (code !== 'invalid_type') return lowerFirst(message);
+  if (input === undefined) return `is missing, expected ${expected}`;
+  const given = input === null ? 'nothing' : Array.isArray(input) ? 'a list' : typeof input;
+  return `got ${given}, expected ${expected}`;
 }
 
 function lowerFirst(text: string): string {

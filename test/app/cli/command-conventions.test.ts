@@ -30,6 +30,7 @@ describe('every command', () => {
       expect(stderr()).toBe('');
       expect(stdout()).toMatch(/\nExamples:\n {2}berth /);
       expect(stdout()).toMatch(/\nExit codes: 0 /);
+      expect(stdout()).not.toMatch(/default: (?:false|\[\])/);
       const output = command.options.find(({ long }) => long === '--output');
       if (output !== undefined)
         expect(output.argChoices).toEqual(expect.arrayContaining(['table', 'json', 'yaml']) as string[]);

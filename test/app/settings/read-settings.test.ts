@@ -94,6 +94,14 @@ describe('the settings file', () => {
       one('    commitStatus: {provider: github2}\n'),
       /provider.*sources\.yaml:4:30/,
     ],
+    [
+      'a misspelt key, rather than the one that is missing for it',
+      'sources:\n  - {name: a, urll: /x}\n',
+      /sources\[0\]: unrecognized key: "urll" \(and 1 more\).*sources\.yaml:2:/,
+    ],
+    ['a missing key', 'sources:\n  - {name: a}\n', /sources\[0\]\.url: is missing, expected string/],
+    ['another type', one('    paths: fleet\n'), /\.paths: got string, expected array.*sources\.yaml:4:/],
+    ['a key without a value', one('    sync:\n'), /\.sync: .*sources\.yaml:4:/],
     ['no source at all', 'sources: []\n', /sources: .*sources\.yaml:1:/],
     [
       'two of one name',

@@ -25,7 +25,7 @@ export const planCommand: CliCommand = {
     const command = program
       .command('plan')
       .description(
-        'show what merging one commit into another would move, and why; needs no cluster (but takes one)',
+        'show what merging one commit into another would move, and why; needs no cluster, but can look at one',
       )
       .requiredOption('--base <ref>', 'what is merged into: a branch, tag or commit')
       .option('--head <ref>', 'what would be merged', 'HEAD')

@@ -122,6 +122,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     dataDir: resolve(io.cwd, flags.data),
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
+  const sourcesIn = await readSources(io, flags, sync);
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { loadKubeConfig } = await import('../../../adapters/kube/load-kube-config.ts');
   const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
@@ -133,7 +134,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
   const api = new HttpKubeApi({ config: loadKubeConfig({ file, context: flags.context }), clock });
   const context = { api, dataDir: settings.dataDir, nowMs: () => clock.now() };
-  const sources = await sourcesOf(io, flags, sync, context);
+  const sources = sourcesIn(context);
   const options: ServeFleetOptions = {
     ...settings,
     sources,
@@ -173,18 +174,20 @@ async function printRbac(
   return 0;
 }
 
-/** From the settings file, or from the flags. */
-async function sourcesOf(
+/** From the settings file, or from the flags; what is wrong there is said before anybody looks for a hub. */
+async function readSources(
   io: CliIo,
   flags: ServeFlags,
   sync: ServeSource['sync'],
-  context: SourceContext,
-): Promise<readonly ServeSource[]> {
-  if (flags.config === undefined) return sourcesOfFlags(flags, sync, io.cwd);
+): Promise<(context: SourceContext) => readonly ServeSource[]> {
+  if (flags.config === undefined) {
+    const sources = sourcesOfFlags(flags, sync, io.cwd);
+    return () => sources;
+  }
   const { readSettings } = await import('../../settings/read-settings.ts');
   const { serveSource } = await import('../../settings/serve-source.ts');
   const settings = await readSettings(resolve(io.cwd, flags.config));
-  return settings.map((source) => serveSource({ sync, force: flags.force, ...source }, context));
+  return (context) => settings.map((source) => serveSource({ sync, force: flags.force, ...source }, context));
 }
 
 function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {

@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { resolve } from 'node:path';
 import { once } from 'node:events';
-import { errorText } from '../../../core/errors.ts';
+import type { Readable } from 'node:stream';
+import { errorText, InputError } from '../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 
@@ -33,7 +34,7 @@ Examples:
 
 async function simulate(io: CliIo, file: string): Promise<ExitCode> {
   const answerLine = await loadAnswerLine();
-  const input = file === '-' ? io.stdin : createReadStream(resolve(io.cwd, file));
+  const input = file === '-' ? io.stdin : await opened(resolve(io.cwd, file));
   let exitCode: ExitCode = 0;
   let number = 0;
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
@@ -46,6 +47,20 @@ async function simulate(io: CliIo, file: string): Promise<ExitCode> {
     if (!io.stdout.write(`${JSON.stringify(answer)}\n`)) await once(io.stdout, 'drain');
   }
   return exitCode;
+}
+
+async function opened(file: string): Promise<Readable> {
+  const stream = createReadStream(file);
+  try {
+    await once(stream, 'ready');
+  } catch (cause) {
+    throw new InputError(`cannot be read: ${errorText(cause)}`, {
+      code: 'simulate.file',
+      subject: file,
+      cause,
+    });
+  }
+  return stream;
 }
 
 type Answer =
