@@ -17,6 +17,7 @@ import type { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
 import { DecisionView, placementOf } from './decision-view.ts';
+import { EarlyNews } from './early-news.ts';
 import type { FleetHappening } from './fleet-events.ts';
 import type { HubInventory } from './hub-inventory.ts';
 import { PageWriter } from './page-writer.ts';
@@ -66,6 +67,7 @@ export class PublishPipeline {
   readonly #placements: WrittenObjects;
   readonly #view: DecisionView;
   readonly #publisher: PlacementPublisher;
+  readonly #early = new EarlyNews();
   readonly #foreignWrites = new Map<string, readonly PageChange[]>();
 
   constructor(options: PipelineOptions) {
@@ -111,7 +113,7 @@ export class PublishPipeline {
         {
           name: 'publish',
           queue: this.queue,
-          reconcile: (key) => this.#publisher.reconcile(key),
+          reconcile: (key) => this.#early.during(key, () => this.#publisher.reconcile(key)),
           concurrency: CONCURRENCY,
           clock,
           random,
@@ -155,16 +157,27 @@ export class PublishPipeline {
     for (const { store } of [inventory.clusters, inventory.clusterSets, inventory.bindings, inventory.scores])
       store.onChange(() => scheduling.request('inputs'));
     inventory.placements.store.onChange((change) => {
-      if (this.#placements.isOwn(change.key, change.after)) return;
-      scheduling.request(isInputChange(change) ? 'inputs' : 'decisions', change.key);
+      const { key, before, after } = change;
+      if (this.#placements.isOwn(key, after)) return;
+      if (isInputChange(change)) return scheduling.request('inputs', key);
+      const outcome = outcomeOf(before, after);
+      this.#early.take(key, {
+        isOurs: () => this.#placements.made(key, outcome),
+        tell: () => scheduling.request('decisions', key),
+      });
     });
     inventory.decisions.store.onChange(({ key, before, after }) => {
       const changed = after ?? before;
       const placement = changed === undefined ? undefined : placementOf(changed);
-      if (placement !== undefined && before !== undefined && !this.#view.isOwn(key, after))
-        this.#noteForeign(placement, key, outcomeOf(before, after));
       // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
-      scheduling.request('decisions', this.#view.isOwn(key, after) ? undefined : placement);
+      scheduling.request('decisions');
+      if (placement === undefined || this.#view.isOwn(key, after)) return;
+      const outcome = outcomeOf(before, after);
+      if (before !== undefined) this.#noteForeign(placement, key, outcome);
+      this.#early.take(placement, {
+        isOurs: () => this.#view.made(key, outcome),
+        tell: () => scheduling.request('decisions', placement),
+      });
     });
     inventory.works.store.onChange(({ before, after }) => {
       const moving = (after ?? before)?.metadata.namespace;
