@@ -3,15 +3,20 @@ import type { DesiredGroup } from './decision-page.ts';
 
 /** The groups of a result as they are written: with scores, by score then name, when the placement asks for `sortBy: Score`. */
 export function desiredGroups(result: ScheduleResult): readonly DesiredGroup[] {
-  const withScores = result.placement.spec?.sortBy === 'Score';
+  if (result.placement.spec?.sortBy !== 'Score')
+    return result.groups.map(({ name, index, clusters }) => ({
+      name,
+      index,
+      decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })),
+    }));
   const scores = new Map(result.selected.map((cluster, at) => [cluster, result.selectedScores[at] ?? 0]));
   return result.groups.map(({ name, index, clusters }) => ({
     name,
     index,
-    decisions: clusters.map((clusterName) =>
-      withScores
-        ? { clusterName, reason: '', score: scores.get(clusterName) ?? 0 }
-        : { clusterName, reason: '' },
-    ),
+    decisions: clusters.map((clusterName) => ({
+      clusterName,
+      reason: '',
+      score: scores.get(clusterName) ?? 0,
+    })),
   }));
 }

@@ -40,12 +40,7 @@ export function planPages(
     for (const decision of group.decisions) decisionOf.set(decision.clusterName, decision);
 
   const kept = pagesToKeep(layout);
-  const settled = kept.map(({ page, group }) => ({
-    name: page.name,
-    group,
-    // The map's order is the wanted order.
-    decisions: [...decisionOf.values()].filter((decision) => page.home.has(decision.clusterName)),
-  }));
+  const settled = settlePages(kept, decisionOf);
   const labels: PageAction[] = [];
   const creates: PageAction[] = [];
   for (const { page, group } of kept) {
@@ -64,11 +59,27 @@ export function planPages(
   const removals = finals
     .filter((page) => !sameDecisions(covered.get(page.name) ?? [], page.decisions) || !covered.has(page.name))
     .map((page): PageAction => ({ kind: 'write', page: page.name, decisions: page.decisions }));
-  return {
-    actions: [...labels, ...creates, ...additions, ...removals, ...deletes],
-    pages: settled,
-    scoresOnly: current.every(({ owned }) => owned) && membership(settled) === membership(current),
-  };
+  const actions = [...labels, ...creates, ...additions, ...removals, ...deletes];
+  const scoresOnly = actions.length === 0 || (current.every(isOwned) && sameMembership(settled, current));
+  return { actions, pages: settled, scoresOnly };
+}
+
+/** What each page lists when all is done. The map's order is the wanted order. */
+function settlePages(
+  kept: readonly { readonly page: LaidOutPage; readonly group: GroupKey }[],
+  decisionOf: ReadonlyMap<string, ClusterDecision>,
+): readonly SettledPage[] {
+  const settled = kept.map(({ page, group }) => ({
+    name: page.name,
+    group,
+    decisions: [] as ClusterDecision[],
+  }));
+  const pageOf = new Map<string, ClusterDecision[]>();
+  settled.forEach(({ decisions }, at) => {
+    for (const cluster of kept[at]?.page.home ?? []) pageOf.set(cluster, decisions);
+  });
+  for (const [cluster, decision] of decisionOf) pageOf.get(cluster)?.push(decision);
+  return settled;
 }
 
 /** Pages that a group needs: those with clusters, and one empty page for a group without any. */
@@ -106,6 +117,10 @@ function additionWrites(
     });
 }
 
+function isOwned({ owned }: DecisionPage): boolean {
+  return owned;
+}
+
 function sameDecisions(a: readonly ClusterDecision[], b: readonly ClusterDecision[]): boolean {
   return (
     a.length === b.length &&
@@ -121,17 +136,36 @@ function sameDecisions(a: readonly ClusterDecision[], b: readonly ClusterDecisio
 }
 
 /**
- * Who is in the groups of each name, and how long each group is. Groups of one name are cut by length alone: scores move
+ * The same clusters in the groups of each name, and as long each group. Groups of one name are cut by length alone: scores move
  * clusters between them and nothing else is new.
  */
-function membership(pages: readonly Pick<DecisionPage, 'group' | 'decisions'>[]): string {
-  const members = pages.flatMap(({ group, decisions }) =>
-    decisions.map(({ clusterName }) => `${group?.name}\n${clusterName}`),
-  );
+function sameMembership(after: readonly GroupedPage[], before: readonly GroupedPage[]): boolean {
+  const [lengths, earlier] = [lengthsOf(after), lengthsOf(before)];
+  if (lengths.size !== earlier.size) return false;
+  for (const [group, length] of lengths) if (earlier.get(group) !== length) return false;
+  const left = new Map<string, number>();
+  for (const cluster of membersOf(before)) left.set(cluster, (left.get(cluster) ?? 0) + 1);
+  for (const cluster of membersOf(after)) {
+    const count = left.get(cluster) ?? 0;
+    if (count === 0) return false;
+    left.set(cluster, count - 1);
+  }
+  // As many clusters on both sides: none is left over.
+  return true;
+}
+
+type GroupedPage = Pick<DecisionPage, 'group' | 'decisions'>;
+
+function lengthsOf(pages: readonly GroupedPage[]): ReadonlyMap<string, number> {
   const lengths = new Map<string, number>();
   for (const { group, decisions } of pages) {
     const key = `${group?.index} ${group?.name}`;
     lengths.set(key, (lengths.get(key) ?? 0) + decisions.length);
   }
-  return JSON.stringify([members.sort(), [...lengths].map(([key, length]) => `${key} ${length}`).sort()]);
+  return lengths;
+}
+
+function* membersOf(pages: readonly GroupedPage[]): Generator<string> {
+  for (const { group, decisions } of pages)
+    for (const { clusterName } of decisions) yield `${group?.name}\n${clusterName}`;
 }
