@@ -1,6 +1,7 @@
 import { digestWorld, sha256, type WorldDigest } from '../../adapters/store/world-digest.ts';
 import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import type { Placement } from '../../core/model/placement.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import type { Clock } from '../../core/ports.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/decision-record.ts';
@@ -20,7 +21,10 @@ export interface RecorderOptions {
 export class DecisionRecorder {
   readonly #options: RecorderOptions;
   readonly #worldOf = new WeakMap<ScheduleResult, World>();
+  readonly #resultsOf = new WeakMap<World, Map<string, ScheduleResult>>();
   readonly #digestOf = new WeakMap<World, WorldDigest>();
+  /** The world that the last record names. Only a shortcut, and no reason to keep it in memory. */
+  #recorded: WeakRef<World> | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -32,14 +36,16 @@ export class DecisionRecorder {
    */
   saw(world: World, result: ScheduleResult): void {
     this.#worldOf.set(result, world);
+    const results = this.#resultsOf.get(world) ?? new Map<string, ScheduleResult>();
+    results.set(namespacedName(result.placement.metadata), result);
+    this.#resultsOf.set(world, results);
   }
 
   /** @returns the hash of the record, '' when the inputs are unknown */
   record(entry: PublishedDecision): string {
-    const world = this.#worldOf.get(entry.result);
-    if (world === undefined) return '';
-    let inputs = this.#digestOf.get(world);
-    if (inputs === undefined) this.#digestOf.set(world, (inputs = digestWorld(world)));
+    const decided = decidedText(entry.result);
+    const inputs = this.#inputsOf(entry, decided);
+    if (inputs === undefined) return '';
     const { clock, engineVersion, commitBehind, inventoryRevision, append } = this.#options;
     const now = commitBehind(entry.result.placement);
     const record = sealRecord(sha256, {
@@ -52,7 +58,7 @@ export class DecisionRecorder {
           : { id: now.id, author: `${now.author.name} <${now.author.email}>`, subject: now.subject },
       inventoryRevision: inventoryRevision(),
       inputs: inputs.hash,
-      decided: decidedText(entry.result),
+      decided,
       clusters: entry.groups.reduce((sum, group) => sum + group.decisions.length, 0),
       published: isAsDecided(entry) ? null : entry.groups,
       added: entry.added,
@@ -62,6 +68,29 @@ export class DecisionRecorder {
     append(record, inputs);
     return record.hash;
   }
+
+  /**
+   * What is published while passes go on names one world where it can, not one for each pass: to digest a world and to keep it
+   * costs, the more so when it holds every page that was written since the one before.
+   */
+  #inputsOf({ placement, result }: PublishedDecision, decided: string): WorldDigest | undefined {
+    const recorded = this.#recorded?.deref();
+    const then = recorded && this.#resultsOf.get(recorded)?.get(placement);
+    const isSame =
+      then !== undefined &&
+      (then === result || (isOfSameSpec(then, result) && decidedText(then) === decided));
+    const world = isSame ? recorded : this.#worldOf.get(result);
+    if (world === undefined) return undefined;
+    if (world !== recorded) this.#recorded = new WeakRef(world);
+    const inputs = this.#digestOf.get(world) ?? digestWorld(world);
+    this.#digestOf.set(world, inputs);
+    return inputs;
+  }
+}
+
+function isOfSameSpec(a: ScheduleResult, b: ScheduleResult): boolean {
+  const [before, after] = [a.placement.metadata, b.placement.metadata];
+  return before.uid === after.uid && before.generation === after.generation;
 }
 
 function isAsDecided({ groups, result }: PublishedDecision): boolean {
