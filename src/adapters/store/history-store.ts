@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { access, appendFile, readdir, rm } from 'node:fs/promises';
+import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -7,6 +7,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
 import { writeFileAtomic } from './atomic-file.ts';
 import { historyFiles, HistoryReader, type WorldManifest } from './history-reader.ts';
+import { LineFile } from './line-file.ts';
 import { WORLD_LISTS, type WorldDigest } from './world-digest.ts';
 
 interface Entry {
@@ -28,6 +29,7 @@ export interface HistoryOptions {
 export class HistoryStore {
   readonly #options: HistoryOptions;
   readonly #reader: HistoryReader;
+  readonly #lines: LineFile;
   readonly #known = new Set<string>();
   readonly #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
@@ -36,6 +38,7 @@ export class HistoryStore {
   constructor(options: HistoryOptions) {
     this.#options = options;
     this.#reader = new HistoryReader(options.dir);
+    this.#lines = new LineFile(historyFiles.records(options.dir));
     mkdirSync(join(options.dir, 'pieces'), { recursive: true });
     mkdirSync(join(options.dir, 'worlds'), { recursive: true });
   }
@@ -56,6 +59,7 @@ export class HistoryStore {
       const batch = this.#waiting.splice(0);
       try {
         await this.#write(batch);
+        if (this.#waiting.length === 0) await this.#lines.close();
       } catch (error) {
         const records = batch.map(({ record }) => record.hash);
         this.#options.log.error('history not written', { records, error });
@@ -65,15 +69,12 @@ export class HistoryStore {
   }
 
   async #write(batch: readonly Entry[]): Promise<void> {
-    const { dir, maxRecords } = this.#options;
+    const { maxRecords } = this.#options;
     this.#records ??= (await this.#reader.list()).length;
     for (const { world } of batch)
-      if (!this.#known.has(historyFiles.world(dir, world.hash))) await this.#writeWorld(world);
+      if (!this.#known.has(historyFiles.world(this.#options.dir, world.hash))) await this.#writeWorld(world);
     // The records last: what they name is there.
-    await appendFile(
-      historyFiles.records(dir),
-      batch.map(({ record }) => `${JSON.stringify(record)}\n`).join(''),
-    );
+    await this.#lines.append(batch.map(({ record }) => JSON.stringify(record)));
     this.#records += batch.length;
     if (this.#records > maxRecords * 1.25) await this.#compact();
   }
@@ -104,8 +105,7 @@ export class HistoryStore {
   async #compact(): Promise<void> {
     const { dir, maxRecords } = this.#options;
     const records = (await this.#reader.list()).slice(-maxRecords);
-    const lines = records.map((record) => `${JSON.stringify(record)}\n`);
-    await writeFileAtomic(historyFiles.records(dir), lines.join(''));
+    await this.#lines.replace(records.map((record) => JSON.stringify(record)));
     this.#records = records.length;
     const worlds = new Set(records.map((record) => record.inputs));
     const pieces = new Set<string>();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -113,8 +113,18 @@ describe('history on disk', () => {
     appendFileSync(join(dir, 'records.jsonl'), '{"hash":"r2","plac');
     const reader = new HistoryReader(dir);
     expect((await reader.list()).map(({ hash }) => hash)).toEqual(['r1']);
+    const again = new HistoryStore({ dir, maxRecords: 8, log });
+    again.append(recordOf('r3', digest.hash), digest);
+    await again.flush();
+    expect((await reader.list()).map(({ hash }) => hash)).toEqual(['r1', 'r3']);
     rmSync(join(dir, 'pieces'), { recursive: true });
     await expect(reader.readWorld(digest.hash)).rejects.toMatchObject({ code: 'history.inputs' });
+  });
+
+  it('records that cannot be read are an error, not an empty history', async () => {
+    mkdirSync(join(dir, 'records.jsonl'));
+    await expect(new HistoryReader(dir).list()).rejects.toMatchObject({ code: 'history.records' });
+    expect(await new HistoryReader(join(dir, 'nowhere')).list()).toEqual([]);
   });
 
   it('a disk that takes nothing costs history, not the controller', async () => {

@@ -1,0 +1,55 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { writeFileAtomic } from './atomic-file.ts';
+
+/**
+ * A file of lines that only grows. It is opened for a row of appends and closed after it. A last line without its end, left by a
+ * crash or a full disk, is ended first, so that what follows does not become part of it.
+ */
+export class LineFile {
+  readonly #file: string;
+  #handle: FileHandle | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** @param lines without their ends */
+  async append(lines: readonly string[]): Promise<void> {
+    const handle = (this.#handle ??= await openAtLineStart(this.#file));
+    try {
+      await handle.appendFile(lines.map((line) => `${line}\n`).join(''));
+    } catch (error) {
+      // Nobody knows how much of it was written.
+      await this.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** All lines give way to these. */
+  async replace(lines: readonly string[]): Promise<void> {
+    await this.close();
+    await writeFileAtomic(this.#file, lines.map((line) => `${line}\n`).join(''));
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+}
+
+async function openAtLineStart(file: string): Promise<FileHandle> {
+  const handle = await open(file, 'a+');
+  try {
+    const { size } = await handle.stat();
+    if (size === 0) return handle;
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    if (buffer[0] !== LINE_END) await handle.appendFile('\n');
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+const LINE_END = 0x0a;
