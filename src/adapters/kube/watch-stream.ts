@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { WatchEvent } from '../../core/ports.ts';
@@ -28,6 +29,8 @@ async function* readLines(
   let pending = '';
   try {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      // Answers that came at the same time go first: somebody waits for them before the next request is sent.
+      await nextTurn();
       let searchFrom = pending.length;
       pending += decoder.decode(chunk, { stream: true });
       let end = pending.indexOf('\n', searchFrom);

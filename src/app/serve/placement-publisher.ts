@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseGoDuration } from '../../core/model/go-duration.ts';
 import { PLACEMENT } from '../../core/model/kinds.ts';
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
@@ -105,6 +106,7 @@ export class PlacementPublisher {
     // Half of a commit on the hub makes something else of it.
     if (wanted.approval === 'differs' && approvals.isWaiting(key)) return { kind: 'requeue', afterMs: 500 };
     let settled: readonly SettledPage[] = settledPages(pages);
+    let remembered: Promise<void> | undefined;
     if (wanted.groups === undefined) await writer.carryOut(placement, objects, []);
     else {
       const isTaken = (page: string): boolean =>
@@ -113,13 +115,14 @@ export class PlacementPublisher {
       const waitMs = this.#scoreWaitMs(key, placement, plan);
       if (waitMs > 0) return { kind: 'requeue', afterMs: waitMs };
       await writer.carryOut(placement, objects, plan.actions);
-      this.#remember(key, { placement, result, wanted, plan });
+      // The status is sent first: the hub works on it while the record is made.
+      remembered = nextTurn().then(() => this.#remember(key, { placement, result, wanted, plan }));
       settled = plan.pages;
     }
     // A hold for another reason says nothing about the plan, and what only comes is no reason to wait for a person.
     if (wanted.hold === undefined) approvals.judged(key, wanted.approval === 'met' ? 'met' : 'none');
     else if (wanted.approval === 'differs') approvals.judged(key, 'differs');
-    await this.#writeStatus(placement, result, settled, wanted.hold);
+    await Promise.all([this.#writeStatus(placement, result, settled, wanted.hold), remembered]);
     this.#tellHold(key, wanted.hold);
     this.#deps.onSettled(key, settled);
     return wanted.againAfterMs === undefined
