@@ -6,7 +6,7 @@ import type { Fleet } from '../../src/app/fleet/fleet.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { openFleetSource } from '../../src/app/fleet/fleet-source.ts';
 import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
-import { GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
+import { type FixtureFile, GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
 
 const configMap = (name: string, value = '1') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "${value}"}\n`;
@@ -79,6 +79,68 @@ describe('reading fleets from commits', () => {
     const { textOf: _1, ...incremental } = fleet;
     const { textOf: _2, ...fresh } = await new FleetReader(repository).read(commit);
     expect(incremental).toEqual(fresh);
+  });
+
+  it('comes to the same as from scratch whatever few files a commit changed, and on to the next one', async () => {
+    const work = (folder: string) =>
+      `apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata:\n  name: w\n  namespace: c1\n  annotations: {berth.dev/manifests: ${folder}}\nspec: {workload: {manifests: []}}\n`;
+    const history: Record<string, FixtureFile>[] = [
+      {
+        'a.yaml': configMap('a'),
+        'b.yaml': `${configMap('b')}---\n${configMap('c')}`,
+        'd/x.yaml': configMap('x'),
+      },
+      { 'a.yaml': configMap('a', '2') },
+      { 'b.yaml': `${configMap('c')}---\n${configMap('b', '2')}` },
+      { 'b.yaml': `# moved down\n${configMap('c')}---\n${configMap('b', '3')}`, 'README.md': 'x' },
+      { 'b.yaml': configMap('c', '4') },
+      { 'a.yaml': configMap('c', 'twice') },
+      { 'b.yaml': `# moved down\n${configMap('c', '5')}` },
+      { 'a.yaml': 'x: [' },
+      { 'a.yaml': configMap('a', '6') },
+      { 'd/x.yaml': configMap('x', '7'), 'a.yaml': configMap('a', '7'), 'b.yaml': configMap('b', '7') },
+      { 'a.yaml': '' },
+      { 'a.yaml': work('d') },
+      { 'd/x.yaml': configMap('x', '8') },
+      { 'a.yaml': configMap('a', '8') },
+      { 'd/x.yaml': { symlink: '../b.yaml' } },
+      { 'd/x.yaml': configMap('x', '9') },
+      { 'd/kustomization.yaml': 'resources: [x.yaml]\n' },
+      { 'd/x.yaml': configMap('x', '10') },
+      { 'd/kustomization.yaml': null },
+      { 'b.yaml': configMap('b', '11') },
+    ];
+    const reader = new FleetReader(repository);
+    for (const files of history) {
+      const commit = fixture.commit(files);
+      const { textOf: _ours, ...fleet } = await reader.read(commit);
+      const { textOf: _anew, ...anew } = await new FleetReader(repository).read(commit);
+      expect(fleet).toEqual(anew);
+    }
+  });
+
+  it('goes on from the last commit that it could read', async () => {
+    const first = fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') });
+    const second = fixture.commit({ 'a.yaml': configMap('a', '2') });
+    let down = false;
+    const reader = new FleetReader(
+      new Proxy(repository, {
+        get: (target, name) => {
+          if (down && name === 'readBlobs') return () => Promise.reject(new Error('down'));
+          const value = target[name as keyof GitProgramRepository] as unknown;
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      }),
+    );
+    await reader.read(first);
+    down = true;
+    await expect(reader.read(second)).rejects.toThrow('down');
+    down = false;
+    expect(await (await reader.read(first)).textOf('a.yaml')).toBe(configMap('a'));
+    const fleet = await reader.read(second);
+    expect(valueOf(fleet, 'a')).toBe('2');
+    expect(await fleet.textOf('a.yaml')).toBe(configMap('a', '2'));
+    expect(await fleet.textOf('a.yaml', first)).toBe(configMap('a'));
   });
 
   it('refuses what must not be read, with its path, and goes on', async () => {

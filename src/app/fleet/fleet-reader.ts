@@ -1,19 +1,19 @@
-import type { CommitInfo, GitRepository, TreeEntry } from '../../adapters/git/git-repository.ts';
+import type { CommitInfo, GitRepository, TreeChange, TreeEntry } from '../../adapters/git/git-repository.ts';
 import type { ParsedFile, ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
-import type { Problem } from '../../core/model/problem.ts';
-import { InputError } from '../../core/errors.ts';
 import { assembleObjects, fileReading, objectKey } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { readFiles } from './file-readings.ts';
 import { sortOutEntries } from '../../adapters/git/tree-safety.ts';
 import type { TreeFile } from '../../adapters/git/tree-safety.ts';
 import type { FileVersionReading } from './file-readings.ts';
+import { type Listing, type Selection, listCommit, listNext, withCommit } from './commit-listing.ts';
+import { fewChangedFiles, replaceObjects } from './few-changes.ts';
 import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
 import type { Fleet, ManifestLimits } from './fleet.ts';
 import { KustomizeRenderer } from './kustomizations.ts';
 import { findSpecialFolders } from './special-folders.ts';
 import { lastGoodReading } from './last-good.ts';
-import { manifestSelector, selectManifests } from './manifest-selection.ts';
+import { manifestSelector } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import type { ParsePool } from './parse-pool.ts';
 import type { ParsedCache } from './parsed-cache.ts';
@@ -44,19 +44,10 @@ export interface LastCompleteStore {
 }
 
 /** What is remembered of the commit that was read last, so that the next one costs only its difference. */
-interface Memory {
-  readonly commit: string;
-  readonly entries: ReadonlyMap<string, TreeEntry>;
-  readonly selection: Selection;
-  readonly readings: ReadonlyMap<string, FileVersionReading>;
-}
-
-/** Paths of the manifests in order, and what was refused. Both depend on names and modes alone, not on contents. */
-interface Selection {
-  readonly paths: readonly string[];
-  readonly problems: readonly Problem[];
-  /** Folder of each kustomization and its file. */
-  readonly kustomizations: ReadonlyMap<string, string>;
+interface Memory extends Listing {
+  readonly readings: Map<string, FileVersionReading>;
+  /** When nothing was to be reported and no file is put together from others: then a few files can be replaced in it. */
+  readonly plain: Fleet | undefined;
 }
 
 /** Turns commits of one repository into fleets, each from the difference to the one before. */
@@ -71,6 +62,8 @@ export class FleetReader {
   #memory: Memory | undefined;
   /** The last commit in which every file could be read. */
   #lastComplete: Fleet | undefined;
+  /** The last complete commit, while it is not remembered for the next start. */
+  #unsettled: string | undefined;
 
   constructor(repository: GitRepository, options: FleetReaderOptions = {}) {
     this.#repository = repository;
@@ -84,71 +77,88 @@ export class FleetReader {
   /** Reads a commit by its full id. Throws when the repository cannot be read; what files hold never throws. */
   async read(commit: string): Promise<Fleet> {
     const info = await this.#repository.commit(commit);
-    const { entries, selection } = await this.#listing(commit);
-    const known = this.#memory?.readings;
+    const before = this.#memory;
+    // After a rewritten history the commit of before may be gone: then everything is listed, as the first time.
+    const changes =
+      before === undefined || before.commit === commit
+        ? undefined
+        : await this.#repository.diffTrees(before.commit, commit).catch(() => undefined);
+    if (before?.plain !== undefined && changes !== undefined) {
+      const fleet = await this.#readFew(info, { ...before, plain: before.plain }, changes);
+      if (fleet !== undefined) return fleet;
+    }
+    const listing = await this.#listing(commit, changes);
+    const { entries, selection } = listing;
     const readings = new Map<string, FileVersionReading>();
     const unread: TreeFile[] = [];
     const kustomizations = new Set(selection.kustomizations.values());
     for (const path of selection.paths) {
       if (kustomizations.has(path)) continue;
       const id = entries.get(path)?.id ?? '';
-      const reading = known?.get(path);
+      const reading = before?.readings.get(path);
       if (reading?.id === id) readings.set(path, reading);
       else unread.push({ path, id });
     }
-    const { cache, pool } = this.#options;
-    const tools = { limits: this.#limits, cache, pool };
-    await readFiles(this.#repository, unread, tools, (path, reading) => readings.set(path, reading));
-    if (unread.length > 0) cache?.settle(new Set([...readings.values()].map(({ id }) => id)));
+    await this.#readFiles(unread, readings);
+    if (unread.length > 0) this.#settleCache(readings);
     if (kustomizations.size > 0)
       for (const [path, parsed] of await this.#renderKustomizations(entries))
         readings.set(path, { id: '', ...fileReading(parsed) });
-    this.#memory = { commit, entries, selection, readings };
-    return this.#assemble(info, selection, readings);
+    this.#memory = { ...listing, readings, plain: undefined };
+    const fleet = await this.#assemble(info, selection, readings);
+    const isPlain = fleet.complete && fleet.problems.length === 0 && kustomizations.size === 0;
+    this.#memory = { ...listing, readings, plain: isPlain ? fleet : undefined };
+    return fleet;
   }
 
-  async #listing(commit: string): Promise<Pick<Memory, 'entries' | 'selection'>> {
+  /** Remembers for the next start what was read last, where that could wait. */
+  async settle(): Promise<void> {
+    const commit = this.#unsettled;
+    if (commit === undefined) return;
+    await this.#options.lastComplete?.store(commit);
+    if (this.#unsettled === commit) this.#unsettled = undefined;
+  }
+
+  /** A commit that changed a few files in content alone; undefined: it is to be read as any other. */
+  async #readFew(
+    info: CommitInfo,
+    before: Memory & { readonly plain: Fleet },
+    changes: readonly TreeChange[],
+  ): Promise<Fleet | undefined> {
+    const files = fewChangedFiles(before, changes);
+    if (files === undefined) return undefined;
+    const fresh = new Map<string, FileVersionReading>();
+    await this.#readFiles(files, fresh);
+    const objects = replaceObjects(before.plain.objects, before.readings, fresh);
+    if (objects === undefined) return undefined;
+    for (const { path, entry } of changes) if (entry !== undefined) before.entries.set(path, entry);
+    for (const [path, reading] of fresh) before.readings.set(path, reading);
+    this.#settleCache(before.readings);
+    const textOf: Fleet['textOf'] = (file, commit) => this.#textOf(file, commit ?? info.id);
+    const fleet = { ...before.plain, commit: info, objects, textOf };
+    this.#memory = { ...before, commit: info.id, plain: fleet };
+    this.#lastComplete = fleet;
+    // The same names as before: the commit that is remembered serves a restart as well for a moment.
+    this.#unsettled = info.id;
+    return fleet;
+  }
+
+  async #readFiles(files: readonly TreeFile[], into: Map<string, FileVersionReading>): Promise<void> {
+    const { cache, pool } = this.#options;
+    const tools = { limits: this.#limits, cache, pool };
+    await readFiles(this.#repository, files, tools, (path, reading) => into.set(path, reading));
+  }
+
+  #settleCache(readings: Memory['readings']): void {
+    this.#options.cache?.settle(() => new Set([...readings.values()].map(({ id }) => id)));
+  }
+
+  #listing(commit: string, changes: readonly TreeChange[] | undefined): Promise<Listing> | Listing {
     const before = this.#memory;
+    const rules = { selector: this.#selector, limits: this.#limits };
     if (before?.commit === commit) return before;
-    // After a rewritten history the commit of before may be gone: then everything is listed, as the first time.
-    const changes =
-      before === undefined
-        ? undefined
-        : await this.#repository.diffTrees(before.commit, commit).catch(() => undefined);
-    if (before === undefined || changes === undefined) {
-      const listed = await this.#repository.listTree(commit);
-      const entries = new Map(listed.map((entry) => [entry.path, entry]));
-      return { entries, selection: this.#select(entries, commit) };
-    }
-    const entries = new Map(before.entries);
-    let sameNames = true;
-    for (const { path, entry } of changes) {
-      sameNames &&= entry !== undefined && entries.get(path)?.mode === entry.mode;
-      if (entry === undefined) entries.delete(path);
-      else entries.set(path, entry);
-    }
-    if (sameNames && before.selection.problems.length === 0) return { entries, selection: before.selection };
-    // A Map keeps the order of insertion; the result must not depend on how we came to this commit.
-    const sorted = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
-    return { entries: sorted, selection: this.#select(sorted, commit) };
-  }
-
-  #select(entries: ReadonlyMap<string, TreeEntry>, commit: string): Selection {
-    const all = [...entries.values()];
-    const special = findSpecialFolders(all.filter(({ path }) => this.#selector.covers(path)));
-    const { files, problems } = selectManifests(
-      all.filter(({ path }) => !special.isInside(path)),
-      this.#selector,
-    );
-    if (files.length > this.#limits.maxFiles)
-      throw new InputError(`${files.length} manifests, expected at most ${this.#limits.maxFiles}`, {
-        code: 'source.too-many-files',
-        subject: `Commit ${commit}`,
-        hint: 'narrow the paths of the source',
-      });
-    const paths = [...files.map(({ path }) => path), ...special.kustomizations.values()].sort();
-    const refusals = [...problems, ...special.problems].map((problem) => withCommit(problem, commit));
-    return { paths, problems: refusals, kustomizations: special.kustomizations };
+    if (before === undefined || changes === undefined) return listCommit(this.#repository, commit, rules);
+    return listNext(before, commit, { ...rules, changes });
   }
 
   async #assemble(
@@ -181,7 +191,8 @@ export class FleetReader {
     };
     if (complete) {
       this.#lastComplete = fleet;
-      await this.#options.lastComplete?.store(info.id);
+      this.#unsettled = info.id;
+      await this.settle();
     }
     return fleet;
   }
@@ -252,11 +263,6 @@ export class FleetReader {
       });
     return text;
   }
-}
-
-function withCommit(problem: Problem, commit: string): Problem {
-  if (problem.location === undefined || problem.location.commit !== undefined) return problem;
-  return { ...problem, location: { ...problem.location, commit } };
 }
 
 /** An object that stands for an earlier commit than the fleet it is in. */

@@ -27,6 +27,8 @@ export interface FleetSource {
   fetch(signal?: AbortSignal): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
   read(commit?: string): Promise<Fleet>;
+  /** Remembers for the next start what was read, where that could wait. */
+  settle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,8 +78,9 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
       return { commit, moved };
     },
     read: async (commit) => reader.read(commit ?? (await current())),
+    settle: () => reader.settle(),
     async close() {
-      await repository.close();
+      await reader.settle().finally(() => repository.close());
       await options.cache?.close();
       await verifier?.close();
     },

@@ -18,7 +18,7 @@ export class ParsedCache {
   readonly #records: RecordCache;
   #added: Added[] = [];
   #writing: Promise<void> = Promise.resolve();
-  #live: ReadonlySet<string> = new Set();
+  #live: () => ReadonlySet<string> = () => new Set();
 
   constructor(options: {
     readonly dir: string;
@@ -56,7 +56,7 @@ export class ParsedCache {
   }
 
   /** Writes what was added, once it is enough. `live`: the blobs of the present commit, which stay when the cache is full. */
-  settle(live: ReadonlySet<string>): void {
+  settle(live: () => ReadonlySet<string>): void {
     this.#live = live;
     if (this.#added.length >= WRITE_FROM_RECORDS) this.#write();
   }
@@ -70,8 +70,8 @@ export class ParsedCache {
   #write(): void {
     const added = this.#added;
     this.#added = [];
-    const live = this.#live;
     if (added.length === 0) return;
+    const live = this.#live();
     this.#writing = this.#writing.then(async () => {
       this.#records.add(await encoded(added), (id) => live.has(id));
     });

@@ -77,13 +77,15 @@ export class GitLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, log, emit, name, pollIntervalMs } = this.#options;
+    const { source, clock, random, log, emit, name, pollIntervalMs } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
     while (!signal.aborted) {
       this.#triggered = false;
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
       try {
-        await this.#pass(signal).finally(() => this.#options.onFollowed?.());
+        await this.#pass(signal)
+          .finally(() => this.#options.onFollowed?.())
+          .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
         backoff.reset();

@@ -21,6 +21,7 @@ class ScriptedSource implements Pick<FleetSource, 'fetch' | 'read'> {
     if (this.failure !== undefined) throw this.failure;
     return { commit: this.tip, moved: true };
   };
+  settle = async (): Promise<void> => undefined;
   read = async (commit?: string): Promise<Fleet> => {
     const person = { name: 'Ada', email: '', timeMs: 0 };
     return {

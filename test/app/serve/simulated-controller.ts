@@ -240,6 +240,7 @@ export class Simulation {
         return { commit: this.fleet.commit?.id ?? '', moved: true };
       },
       read: async () => this.fleet,
+      settle: async () => undefined,
       close: async () => undefined,
     };
     const loop = new GitLoop({
