@@ -85,9 +85,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
         throw error;
       await this.#fetchRefspecs(['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'], options.signal);
     });
-    const commit = await this.resolve(ref);
-    await this.#repackWhenScattered();
-    return commit;
+    return this.resolve(ref);
   }
 
   async pin(name: PinName, commit: string): Promise<void> {
@@ -97,6 +95,12 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   pinned(name: PinName): Promise<string | undefined> {
     return this.commitOf(`refs/berth/${name}`);
+  }
+
+  /** Every fetch adds a pack; too many of them slow reading down. What nothing refers to goes after two weeks. */
+  async tidy(): Promise<void> {
+    if ((await countPacks(this.gitDir)) <= MAX_PACKS) return;
+    await this.git(['gc', '--quiet', '--prune=2.weeks.ago'], this.gitDir);
   }
 
   override async close(): Promise<void> {
@@ -161,12 +165,6 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
       ssh,
       caFile,
     });
-  }
-
-  /** Every fetch adds a pack; too many of them slow reading down. What nothing refers to goes after two weeks. */
-  async #repackWhenScattered(): Promise<void> {
-    if ((await countPacks(this.gitDir)) <= MAX_PACKS) return;
-    await this.git(['gc', '--quiet', '--prune=2.weeks.ago'], this.gitDir);
   }
 }
 

@@ -93,6 +93,8 @@ export interface GitMirror extends GitRepository {
   /** Remembers a commit under a name of ours, across restarts; what it needs is kept. */
   pin(name: PinName, commit: string): Promise<void>;
   pinned(name: PinName): Promise<string | undefined>;
+  /** Mends what many fetches made slow to read. To be called now and then, when nothing waits for it. */
+  tidy(): Promise<void>;
 }
 
 /** `verified`: passed the signature policy; `complete`: every file of it could be read. */

@@ -93,6 +93,9 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return this.commitOf(`refs/berth/${name}`);
   }
 
+  /** There is nothing here that packs could be put together with. */
+  async tidy(): Promise<void> {}
+
   override async close(): Promise<void> {
     await super.close();
     await this.#unlock();

@@ -25,12 +25,16 @@ export function watchSize(directory: string, maxBytes: number, tooLarge: () => v
 /** Bytes of the packs, half-written ones included: fetches keep packs (fetch.unpackLimit 1), so nothing else grows. */
 export async function directoryBytes(gitDir: string): Promise<number> {
   const packs = path.join(gitDir, 'objects', 'pack');
-  let bytes = 0;
-  for (const name of await readdir(packs).catch((): string[] => [])) {
-    const info = await stat(path.join(packs, name)).catch(() => undefined);
-    bytes += info?.size ?? 0;
-  }
-  return bytes;
+  const names = await readdir(packs).catch((): string[] => []);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(path.join(packs, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 export async function countPacks(gitDir: string): Promise<number> {

@@ -27,7 +27,7 @@ export interface FleetSource {
   fetch(signal?: AbortSignal): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
   read(commit?: string): Promise<Fleet>;
-  /** Remembers for the next start what was read, where that could wait. */
+  /** Does what could wait until a commit was followed: remembers for the next start what was read, and tidies the mirror up. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -78,7 +78,10 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
       return { commit, moved };
     },
     read: async (commit) => reader.read(commit ?? (await current())),
-    settle: () => reader.settle(),
+    async settle() {
+      await reader.settle();
+      await repository.tidy();
+    },
     async close() {
       await reader.settle().finally(() => repository.close());
       await options.cache?.close();

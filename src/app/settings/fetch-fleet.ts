@@ -25,7 +25,9 @@ export async function withFetchedFleet<T>(
   });
   try {
     const { commit } = await source.fetch(signal);
-    return await use(await source.read(commit));
+    const answer = await use(await source.read(commit));
+    await source.settle();
+    return answer;
   } finally {
     await source.close();
     await close?.();

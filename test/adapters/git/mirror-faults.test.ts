@@ -77,6 +77,26 @@ describe('a mirror survives', () => {
     expect(await fetchOnce()).toBe(300);
   });
 
+  it('many fetches, by putting their packs together when nothing waits for it', async () => {
+    const packs = () =>
+      readdirSync(path.join(mirrorDir, 'objects/pack')).filter((name) => name.endsWith('.pack'));
+    const mirror = await open();
+    let commit = await mirror.fetch(MAIN);
+    for (let i = 0; i < 50; i++) {
+      fixture.commit({ 'f0.yaml': configMap(`again${i}`) });
+      commit = await mirror.fetch(MAIN);
+      if (i === 48) await mirror.tidy();
+    }
+    expect(packs()).toHaveLength(51);
+    await mirror.tidy();
+    expect(packs()).toHaveLength(1);
+    const [first] = await mirror.listTree(commit);
+    const read: string[] = [];
+    await mirror.readBlobs([first?.id ?? ''], { maxBytes: 1e6 }, (blob) => read.push(blob.state));
+    expect(read).toEqual(['read']);
+    await mirror.close();
+  });
+
   it('damaged packs, by fetching everything again', async () => {
     await fetchOnce();
     const packs = path.join(mirrorDir, 'objects/pack');
