@@ -4,15 +4,18 @@ import { formatFieldPath } from '../../core/model/field-path.ts';
 import { formatRef, refOf } from '../../core/model/object-ref.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { SourceLocation } from '../../core/model/source-location.ts';
-import { checkSources } from '../../core/sources/check-sources.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import type { Fleet } from './fleet.ts';
 
-/** What reading said and what the objects' meaning says, by file and line; every problem at its own line and column. */
-export async function checkFleet(fleet: Fleet): Promise<readonly Problem[]> {
+/**
+ * What reading said and what the objects' meaning says, by file and line; every problem at its own line and column.
+ * @param checker one that saw the fleet of before: what did not change is then not checked again
+ */
+export async function checkFleet(fleet: Fleet, checker = new SourceChecker()): Promise<readonly Problem[]> {
   const locate = fieldFinder(fleet);
   const problems: Problem[] = [...fleet.problems];
-  for (const finding of checkSources(fleet.objects)) {
+  for (const finding of checker.check(fleet.objects)) {
     const { severity, code, message, hint, source, path } = finding;
     const location = atCommit(await locate(finding), fleet.commit?.id);
     const object = formatRef(refOf(source.object));

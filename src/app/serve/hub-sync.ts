@@ -11,7 +11,7 @@ import { inWaves } from '../../core/sync/apply-order.ts';
 import { applySetId, type MemberKind, memberKinds } from '../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../core/sync/desired-object.ts';
 import { identityOf, standingIdentities } from '../../core/sync/plan-prune.ts';
-import { planIncrement, type SettledSet, settledSet } from '../../core/sync/settled-set.ts';
+import { planIncrement } from '../../core/sync/plan-increment.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
 import { pruneHub } from './hub-prune.ts';
@@ -60,8 +60,8 @@ export class HubSync {
   #owned = new Set<string>();
   /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
   readonly #stored = new Map<string, string>();
-  /** Undefined until a pass left nothing open. */
-  #settled: SettledSet | undefined;
+  /** What the source said when a pass left nothing open; undefined until then. */
+  #settled: readonly SourceObject[] | undefined;
 
   constructor(options: HubSyncOptions) {
     const { api, digest, source, namespace, concurrency } = options;
@@ -88,7 +88,7 @@ export class HubSync {
       changed === undefined
         ? await this.#syncAll(input, wanted, signal)
         : await this.#syncChanged(changed, wanted);
-    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = settledSet(wanted);
+    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = wanted;
     return outcome;
   }
 

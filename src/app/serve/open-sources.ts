@@ -3,6 +3,7 @@ import { postCommitStatus } from '../../adapters/scm/commit-status.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import { InputError } from '../../core/errors.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
@@ -49,6 +50,7 @@ export async function openSources(
         pool,
       });
       const reporter = reporterOf(options, from, name, emit);
+      const checker = new SourceChecker();
       const loop = new GitLoop({
         ...options,
         name,
@@ -62,7 +64,7 @@ export async function openSources(
           told.read(name, fleet);
           reporter?.reporter.report(fleet);
         },
-        check: checkFleet,
+        check: (fleet) => checkFleet(fleet, checker),
         onFollowed: () => told.followed(name),
         onFailure: () => {
           claims.looked(name);

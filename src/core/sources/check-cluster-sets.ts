@@ -13,23 +13,21 @@ import { closestName } from './closest-name.ts';
 import type { FleetObjects } from './fleet-objects.ts';
 import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
 import type { FieldFinding, SourceFinding } from './source-finding.ts';
+import type { SourceReferences } from './source-references.ts';
 
 /**
  * Names of cluster sets, and who may use them. A name that is not defined is an error when the fleet defines objects of
  * that kind at all; a fleet that leaves its sets or bindings to the hub gets no complaint it cannot act on.
  */
-export function checkClusterSets(fleet: FleetObjects): SourceFinding[] {
-  const sets = fleet.ofKind<ManagedClusterSet>(MANAGED_CLUSTER_SET);
-  const bindings = fleet.ofKind<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING);
-  const known = new Set(sets.map(({ object }) => object.metadata.name));
-  const bound = new Map<string, Set<string>>();
-  for (const { object } of bindings) {
-    const namespace = object.metadata.namespace ?? '';
-    bound.set(namespace, (bound.get(namespace) ?? new Set()).add(object.metadata.name));
-  }
+export function checkClusterSets(fleet: FleetObjects, references: SourceReferences): SourceFinding[] {
+  const { clusterSets: known, bindings: bound } = references;
   return [
-    ...sets.flatMap((source) => findingsAbout(source, checkSet(source.object))),
-    ...bindings.flatMap((source) => findingsAbout(source, checkBinding(source.object, known))),
+    ...fleet
+      .ofKind<ManagedClusterSet>(MANAGED_CLUSTER_SET)
+      .flatMap((source) => findingsAbout(source, checkSet(source.object))),
+    ...fleet
+      .ofKind<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING)
+      .flatMap((source) => findingsAbout(source, checkBinding(source.object, known))),
     ...fleet
       .ofKind<Placement>(PLACEMENT)
       .flatMap((source) => findingsAbout(source, checkUsedSets(source.object, known, bound))),

@@ -10,11 +10,18 @@ import { FleetObjects } from './fleet-objects.ts';
 import { oncePerObject } from './once-per-object.ts';
 import { findingsAbout } from './source-finding.ts';
 import type { SourceFinding } from './source-finding.ts';
+import { SourceReferences } from './source-references.ts';
 
 const checkOnePlacement = oncePerObject(checkPlacement);
 
-/** Everything that is wrong with a fleet although each object has the right shape: meaning, and references. */
-export function checkSources(objects: readonly SourceObject[]): readonly SourceFinding[] {
+/**
+ * Everything that is wrong with objects although each has the right shape: meaning, and references.
+ * @param references the names of the fleet that they are part of, when they are not all of it
+ */
+export function checkSources(
+  objects: readonly SourceObject[],
+  references = new SourceReferences(objects),
+): readonly SourceFinding[] {
   const fleet = new FleetObjects(objects);
   return [
     ...fleet
@@ -23,7 +30,7 @@ export function checkSources(objects: readonly SourceObject[]): readonly SourceF
     ...objects
       .filter(({ object }) => object.metadata.annotations?.[PLAN_ANNOTATION] !== undefined)
       .flatMap((source) => findingsAbout(source, checkApprovedPlans(source.object))),
-    ...checkClusterSets(fleet),
-    ...checkWorks(fleet),
+    ...checkClusterSets(fleet, references),
+    ...checkWorks(fleet, references),
   ];
 }

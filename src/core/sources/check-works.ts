@@ -1,10 +1,8 @@
-import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '../model/kinds.ts';
-import type { ManagedCluster } from '../model/managed-cluster.ts';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../model/kinds.ts';
 import type { ManifestWorkReplicaSet } from '../model/manifest-work-replica-set.ts';
 import type { ManifestWork, ManifestWorkSpec } from '../model/manifest-work.ts';
 import { parseFieldPath } from '../model/field-path.ts';
 import type { FieldPath } from '../model/field-path.ts';
-import type { Placement } from '../model/placement.ts';
 import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
 import { controlProblems } from '../work/replica-set/rollout-control.ts';
 import { SUBSTITUTE_ANNOTATION, substitutionProblems } from '../work/replica-set/substitute-cluster.ts';
@@ -14,17 +12,11 @@ import type { FleetObjects } from './fleet-objects.ts';
 import { oncePerObject } from './once-per-object.ts';
 import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
 import type { FieldFinding, SourceFinding } from './source-finding.ts';
+import type { SourceReferences } from './source-references.ts';
 
 /** Works and replica sets: what the hub's admission would refuse, and references that lead nowhere. */
-export function checkWorks(fleet: FleetObjects): SourceFinding[] {
-  const clusters = new Set(
-    fleet.ofKind<ManagedCluster>(MANAGED_CLUSTER).map(({ object }) => object.metadata.name),
-  );
-  const placements = new Map<string, Set<string>>();
-  for (const { object } of fleet.ofKind<Placement>(PLACEMENT)) {
-    const namespace = object.metadata.namespace ?? '';
-    placements.set(namespace, (placements.get(namespace) ?? new Set()).add(object.metadata.name));
-  }
+export function checkWorks(fleet: FleetObjects, references: SourceReferences): SourceFinding[] {
+  const { clusters, placements } = references;
   return [
     ...fleet
       .ofKind<ManifestWork>(MANIFEST_WORK)

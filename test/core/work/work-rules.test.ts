@@ -9,6 +9,7 @@ import { sameWorkSpec } from '../../../src/core/work/replica-set/same-work-spec.
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';
 import { checkWorks } from '../../../src/core/sources/check-works.ts';
 import { FleetObjects } from '../../../src/core/sources/fleet-objects.ts';
+import { SourceReferences } from '../../../src/core/sources/source-references.ts';
 import { splitManifests } from '../../../src/core/work/split-manifests.ts';
 import { validateWorkSpec } from '../../../src/core/work/validate-work.ts';
 
@@ -299,7 +300,8 @@ describe('checkWorks on replica sets', () => {
         placementRefs: [{ name: 'all', rolloutStrategy: strategy }],
       },
     };
-    const fleet = new FleetObjects([{ object, location: { file: 'a.yaml', line: 1, column: 1 } }]);
-    expect(checkWorks(fleet).map(({ code }) => code)).toEqual(want);
+    const sources = [{ object, location: { file: 'a.yaml', line: 1, column: 1 } }];
+    const findings = checkWorks(new FleetObjects(sources), new SourceReferences(sources));
+    expect(findings.map(({ code }) => code)).toEqual(want);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planIncrement, settledSet } from '../../../src/core/sync/settled-set.ts';
+import { planIncrement } from '../../../src/core/sync/plan-increment.ts';
 import type { SourceObject } from '../../../src/core/model/source-object.ts';
 
 const object = (name: string, value = '1', namespace = 'team-a'): SourceObject => ({
@@ -13,6 +13,7 @@ describe('what a new state of Git asks for', () => {
     ['nothing when nothing changed', [a, b], []],
     ['nothing for what was only read again', [object('a'), b], []],
     ['what changed', [a, object('b', '2')], ['b']],
+    ['what changed, however it is listed', [object('b', '2'), a], ['b']],
     ['what is new where the set has been before', [a, b, object('c')], ['c']],
     ['the whole comparison when something left', [a], undefined],
     ['the whole comparison when something was renamed', [a, object('c')], undefined],
@@ -32,7 +33,7 @@ describe('what a new state of Git asks for', () => {
       undefined,
     ],
   ])('%s', (_name, next, want) => {
-    const changed = planIncrement(settledSet([a, b]), next);
+    const changed = planIncrement([a, b], next);
     expect(changed?.map((source) => source.object.metadata.name)).toEqual(want);
   });
 });

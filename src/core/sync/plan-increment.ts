@@ -1,44 +1,38 @@
+import { changedInPlace } from '../model/changed-in-place.ts';
 import { jsonEqual } from '../model/json-equal.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { refOf } from '../model/object-ref.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { identityOf } from './plan-prune.ts';
 
-/** What a source said when the hub was last made to follow it, without anything left open. */
-export interface SettledSet {
-  readonly objects: ReadonlySet<KubeObject>;
-  /** Version, kind and namespace of all of them: what the ApplySet's parent has to name. */
-  readonly places: ReadonlySet<string>;
-}
-
-export function settledSet(sources: readonly SourceObject[]): SettledSet {
-  return {
-    objects: new Set(sources.map(({ object }) => object)),
-    places: new Set(sources.map(({ object }) => placeOf(object))),
-  };
-}
-
 /**
- * What has to be applied to come from the settled state to the next one. Undefined when that cannot be told without looking
+ * What has to be applied to come from the settled state, which the hub was made to follow without anything left open, to the next
+ * one. Undefined when that cannot be told without looking
  * at the hub: something left Git, or the next state has kinds or namespaces that the ApplySet does not name yet. Objects of
  * unchanged files are the very same values from commit to commit, which is what makes this cheap.
  */
 export function planIncrement(
-  settled: SettledSet,
+  settled: readonly SourceObject[],
   next: readonly SourceObject[],
 ): readonly SourceObject[] | undefined {
+  const inPlace = changedInPlace(settled, next);
+  if (inPlace !== undefined)
+    return inPlace
+      .filter((at) => !jsonEqual(settled[at]?.object, next[at]?.object))
+      .map((at) => next[at] as SourceObject);
+  const objects = new Set(settled.map(({ object }) => object));
+  const places = new Set(settled.map(({ object }) => placeOf(object)));
   const kept = new Set<KubeObject>();
   const fresh: SourceObject[] = [];
   for (const source of next) {
-    if (settled.objects.has(source.object)) kept.add(source.object);
+    if (objects.has(source.object)) kept.add(source.object);
     else fresh.push(source);
   }
   const replaced = new Map<string, KubeObject>();
-  for (const object of settled.objects)
-    if (!kept.has(object)) replaced.set(identityOf(refOf(object)), object);
+  for (const object of objects) if (!kept.has(object)) replaced.set(identityOf(refOf(object)), object);
   const changed: SourceObject[] = [];
   for (const source of fresh) {
-    if (!settled.places.has(placeOf(source.object))) return undefined;
+    if (!places.has(placeOf(source.object))) return undefined;
     const identity = identityOf(refOf(source.object));
     // Read again, or put together again, to the same content.
     if (!jsonEqual(replaced.get(identity), source.object)) changed.push(source);
