@@ -87,7 +87,11 @@ export class SignatureVerifier {
       ambient: this.#ambient,
       config: { 'gpg.ssh.allowedSignersFile': allowedSignersFile },
     });
-    this.#keyRing ??= this.#makeKeyRing();
+    this.#keyRing ??= this.#makeKeyRing().catch((error: unknown) => {
+      // The file may be mounted late, or the disk have room again: the next check tries anew.
+      this.#keyRing = undefined;
+      throw error;
+    });
     const result = await runGit({
       args: [command, '--raw', object],
       environment: { ...environment, GNUPGHOME: await this.#keyRing },
@@ -123,6 +127,9 @@ export class SignatureVerifier {
         const details = { code: 'git.signature-policy', subject: `GPG keys ${gpgKeysFile}`, cause: error };
         reject(new InputError(`cannot be read: ${stderr.trim() || error.message}`, details));
       });
+    }).catch(async (error: unknown) => {
+      await rm(ring, { recursive: true, force: true });
+      throw error;
     });
     return ring;
   }

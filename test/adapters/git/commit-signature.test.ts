@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SignatureVerifier } from '../../../src/adapters/git/commit-signature.ts';
 import type { GitRef } from '../../../src/adapters/git/git-repository.ts';
 import type { SignatureMode, SignaturePolicy } from '../../../src/adapters/git/commit-signature.ts';
@@ -175,3 +175,31 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     await restarted.close();
   });
 });
+
+it.runIf(has('gpg', '--version'))(
+  'GPG keys that cannot be read yet are read once they are there',
+  async () => {
+    const fixture = new GitFixture();
+    const commit = fixture.commit({ 'a.yaml': '' });
+    const ada = gpgSigner();
+    const gpgKeysFile = path.join(tempDir(), 'mounted-late.asc');
+    const verifier = new SignatureVerifier({ gpgKeysFile }, process.env);
+    const temporary = mkdtempSync('/tmp/berth-late-');
+    vi.stubEnv('TMPDIR', temporary);
+    for (let round = 0; round < 2; round++)
+      await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({
+        code: 'git.signature-policy',
+      });
+    expect(readdirSync(temporary)).toEqual([]);
+    copyFileSync(ada.policy.gpgKeysFile ?? '', gpgKeysFile);
+    await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({
+      code: 'git.signature',
+      message: expect.stringContaining('not signed') as string,
+    });
+    await verifier.close();
+    expect(readdirSync(temporary)).toEqual([]);
+    vi.unstubAllEnvs();
+    rmSync(temporary, { recursive: true });
+    fixture.remove();
+  },
+);
