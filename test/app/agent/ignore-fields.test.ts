@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it, vi } from 'vitest';
 import { IgnoreFieldError, removeIgnoredFields } from '../../../src/app/agent/apply/ignore-fields.ts';
 import { JqRunner } from '../../../src/app/agent/apply/jq-runner.ts';
 import type { IgnoreField } from '../../../src/core/model/manifest-work.ts';
@@ -116,10 +117,30 @@ describe('jq runs in bounds', () => {
     await jq.close();
   });
 
+  it('a thread that could not be started is started for the next program', async () => {
+    let started = 0;
+    // Answers every program with what an echo would.
+    const echo = `const { parentPort } = require('node:worker_threads');
+      parentPort.on('message', ({ id, json }) => parentPort.postMessage({ id, stdout: json, stderr: '', exitCode: 0 }));`;
+    const jq = new JqRunner(() => {
+      started += 1;
+      return started === 1
+        ? Promise.reject(new Error('took longer than 10000 ms'))
+        : Promise.resolve(new Worker(echo, { eval: true }));
+    });
+    await expect(jq.run({}, '.')).rejects.toThrow('took longer than 10000 ms');
+    expect(await jq.run({ a: 1 }, '.')).toEqual([{ a: 1 }]);
+    expect(await jq.run({ a: 2 }, '.')).toEqual([{ a: 2 }]);
+    expect(started).toBe(2);
+    await jq.close();
+  });
+
   it('sees nothing of the environment', async () => {
+    vi.stubEnv('PATH_TO_SECRETS', '/secrets');
     const jq = new JqRunner();
     const [environment] = await jq.run({}, 'env');
     expect(Object.keys(environment as object)).not.toContain('PATH_TO_SECRETS');
+    vi.unstubAllEnvs();
     expect(JSON.stringify(environment)).not.toContain(process.env['PWD'] ?? 'nowhere');
     await jq.close();
   });

@@ -33,9 +33,15 @@ interface Answer {
  * started with the first program, kept, and made anew after a program that took too long.
  */
 export class JqRunner {
+  readonly #start: () => Promise<Worker>;
   #worker: Promise<Worker> | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #nextId = 1;
+
+  /** @param start makes the thread, ready for programs */
+  constructor(start: () => Promise<Worker> = startWorker) {
+    this.#start = start;
+  }
 
   /** @returns every value the program gave, InputError when it is wrong or too slow */
   run(value: unknown, program: string): Promise<readonly unknown[]> {
@@ -47,11 +53,15 @@ export class JqRunner {
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
-    await (await worker)?.terminate();
+    await (await worker?.catch(() => undefined))?.terminate();
   }
 
   async #runNow(value: unknown, program: string): Promise<readonly unknown[]> {
-    this.#worker ??= startWorker();
+    this.#worker ??= this.#start().catch((error: unknown) => {
+      // On a busy machine it may have taken too long: the next program tries again.
+      this.#worker = undefined;
+      throw error;
+    });
     const worker = await this.#worker;
     const id = this.#nextId++;
     worker.postMessage({ id, json: jsonText(value), program });
@@ -73,7 +83,12 @@ export class JqRunner {
 async function startWorker(): Promise<Worker> {
   const workerData = createRequire(import.meta.url).resolve('jq-wasm');
   const worker = new Worker(WORKER_CODE, { eval: true, workerData, env: {}, stdin: false });
-  await answerOf(worker, 0, START_LIMIT_MS);
+  try {
+    await answerOf(worker, 0, START_LIMIT_MS);
+  } catch (error) {
+    await worker.terminate();
+    throw error;
+  }
   // An idle thread must not keep a finished process alive.
   worker.unref();
   return worker;
