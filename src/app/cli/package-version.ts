@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from '../package-root.ts';
 
 /** Version of this package, `unknown` when package.json was taken away. */
 export async function packageVersion(): Promise<string> {

@@ -6,7 +6,7 @@ import { RecordCache } from '../../adapters/store/record-cache.ts';
 import type { CacheRecord } from '../../adapters/store/segment-file.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
 import type { Logger } from '../../core/ports.ts';
-import { packageRoot } from '../cli/package-root.ts';
+import { packageRoot } from '../package-root.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
 
 /** New records are kept back until so many have come, so that small commits do not make small files. */
