@@ -80,7 +80,6 @@ describe('examples/canary-rollout, from Git to the clusters', () => {
       '--kubeconfig',
       kubeconfig,
       '--embedded',
-      '--force',
       '--poll',
       '1s',
     );

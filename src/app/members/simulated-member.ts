@@ -1,12 +1,12 @@
-import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
 import { ConflictError, errorText, InputError } from '../../core/errors.ts';
-import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
+import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
 import type { Condition } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { setCondition } from '../../core/work/condition-list.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { type Agent, startAgent } from '../agent/start-agent.ts';
+import { registerMember } from './register-member.ts';
 import { SIMULATE_ANNOTATION } from './simulation-options.ts';
 
 export interface SimulatedMemberOptions {
@@ -36,14 +36,7 @@ export class SimulatedMember {
 
   /** Registers the cluster on the hub, unless somebody did. */
   async register(): Promise<void> {
-    const { hub, name } = this.#options;
-    await createUnlessThere(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    await createUnlessThere(hub, MANAGED_CLUSTER, {
-      apiVersion: 'cluster.open-cluster-management.io/v1',
-      kind: 'ManagedCluster',
-      metadata: { name, labels: { 'cluster.open-cluster-management.io/clusterset': 'default' } },
-      spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
-    });
+    await registerMember(this.#options.hub, this.#options.name);
   }
 
   /** The ManagedCluster as it stands now; changes are dealt with in order. */

@@ -1,0 +1,60 @@
+import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
+import { ConflictError } from '../../core/errors.ts';
+import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+
+const MANAGER = 'berth-member';
+const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
+/** Somebody writes the cluster at the same moment, a few times at most. */
+const ATTEMPTS = 5;
+
+/** meta/v1 ManagedFieldsEntry, as far as it is read. */
+interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+}
+
+/**
+ * Registers a simulated cluster on the hub, unless somebody did: in the set `default`, accepted. These are defaults for a hub on which nobody says
+ * anything else, so the registration keeps no field of them as its own: what Git declares meets no other owner, and needs no force.
+ */
+export async function registerMember(hub: KubeApi, name: string): Promise<void> {
+  await createUnlessThere(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const defaults: KubeObject = {
+    apiVersion: 'cluster.open-cluster-management.io/v1',
+    kind: 'ManagedCluster',
+    metadata: {
+      name,
+      labels: { 'cluster.open-cluster-management.io/clusterset': 'default' },
+      annotations: { [REGISTERED_BY_ANNOTATION]: MANAGER },
+    },
+    spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
+  };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const there =
+        (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
+        (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
+      return await letGo(hub, there);
+    } catch (error) {
+      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** All that the registration keeps is the mark that it was here: without any owner a server would take every field for somebody's. */
+async function letGo(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
+  const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
+  const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };
+  const next = entries.map((entry) =>
+    entry.manager === MANAGER && entry.operation === 'Update' && (entry.subresource ?? '') === ''
+      ? { ...entry, fieldsV1: kept }
+      : entry,
+  );
+  if (JSON.stringify(next) === JSON.stringify(entries)) return;
+  const { name, uid, resourceVersion } = metadata;
+  const patch = { metadata: { uid, resourceVersion, managedFields: next } };
+  await hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, patch, { fieldManager: MANAGER });
+}
