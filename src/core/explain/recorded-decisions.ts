@@ -1,4 +1,5 @@
 import { apiVersionOf, PLACEMENT_DECISION } from '../model/kinds.ts';
+import type { Placement } from '../model/placement.ts';
 import type { PlacementDecision } from '../model/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
@@ -25,19 +26,37 @@ export function withRecordedResults(world: World, results: readonly ScheduleResu
   const kept = world.decisions.filter(
     ({ metadata }) => !owners.has(ownerKey(metadata.namespace, metadata.labels?.[PLACEMENT_LABEL])),
   );
-  return { ...world, decisions: [...kept, ...decided.map(decisionOf)] };
+  return {
+    ...world,
+    decisions: [
+      ...kept,
+      ...decided.map(({ placement, selected }) => decisionOf(placement.metadata, selected)),
+    ],
+  };
+}
+
+/** The world in which this is published for one placement, and what it has for all others; nothing for no cluster. */
+export function withRecordedClusters(world: World, ref: PlacementRef, clusters: readonly string[]): World {
+  const owner = ownerKey(ref.namespace, ref.name);
+  const kept = world.decisions.filter(
+    ({ metadata }) => ownerKey(metadata.namespace, metadata.labels?.[PLACEMENT_LABEL]) !== owner,
+  );
+  const own = clusters.length === 0 ? [] : [decisionOf(ref, clusters)];
+  return { ...world, decisions: [...kept, ...own] };
 }
 
 function ownerKey(namespace: string | undefined, placement: string | undefined): string {
   return `${namespace ?? ''}/${placement ?? ''}`;
 }
 
-function decisionOf({ placement, selected }: ScheduleResult): PlacementDecision {
-  const { name, namespace } = placement.metadata;
+function decisionOf(
+  { name, namespace }: Pick<Placement['metadata'], 'name' | 'namespace'>,
+  clusters: readonly string[],
+): PlacementDecision {
   return {
     apiVersion: apiVersionOf(PLACEMENT_DECISION),
     kind: 'PlacementDecision',
     metadata: { name: `${name}-decision-1`, namespace, labels: { [PLACEMENT_LABEL]: name } },
-    status: { decisions: selected.map((clusterName) => ({ clusterName, reason: '' })) },
+    status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
   };
 }

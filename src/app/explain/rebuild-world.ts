@@ -1,0 +1,63 @@
+import { InputError } from '../../core/errors.ts';
+import { recordedClusters, withRecordedClusters } from '../../core/explain/recorded-decisions.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { overlayWorld } from '../../core/preview/overlay-world.ts';
+import type { CompactRecord } from '../../core/publish/compact-record.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import { readHubWorld } from './hub-world.ts';
+import { readOfflineWorld, type Surroundings } from './offline-world.ts';
+
+export interface RebuildInput {
+  readonly record: CompactRecord;
+  /** All that the hub keeps, oldest first. */
+  readonly records: readonly CompactRecord[];
+  readonly hub: KubeApi;
+  /** A clone that has the record's commit, or a folder in it. */
+  readonly repo: string;
+}
+
+/**
+ * The inputs of a decision as far as they can be put together anew: what the record's commit said, laid over the hub of now without what
+ * later commits brought, and what was published before. Status of clusters and scores are those of now: whether all that
+ * comes to the same is for the digest of the decision to tell. InputError where Git or the records do not reach back that far.
+ */
+export async function rebuildWorld(input: RebuildInput, around: Surroundings): Promise<World> {
+  const { record, records, hub } = input;
+  const subject = `record ${record.hash}`;
+  if (record.commit === null)
+    throw new InputError('names no commit, so that its inputs cannot be put together anew', {
+      code: 'history.commit',
+      subject,
+    });
+  const latest = records.findLast(({ commit }) => commit !== null)?.commit ?? record.commit;
+  const now = record.publishedAt;
+  const readGit = async (ref: string): Promise<World> =>
+    (await readOfflineWorld({ from: input.repo, ref, now }, around)).world;
+  const [then, present] = [await readGit(record.commit.id), await readGit(latest.id)];
+  const live = await readHubWorld(hub, now);
+  const [namespace = '', name = ''] = record.placement.split('/');
+  const published = recordedClusters(live, { namespace, name });
+  const before = publishedBefore(record, records, published);
+  return withRecordedClusters(overlayWorld(live, then, present), { namespace, name }, before);
+}
+
+/** From what is published now back through the records. */
+function publishedBefore(
+  record: CompactRecord,
+  records: readonly CompactRecord[],
+  published: readonly string[],
+): readonly string[] {
+  const own = records.filter(({ placement }) => placement === record.placement);
+  const back = own.slice(own.findIndex(({ hash }) => hash === record.hash)).reverse();
+  const clusters = new Set(published);
+  for (const { hash, added, removed } of back) {
+    if (added.names.length < added.count || removed.names.length < removed.count)
+      throw new InputError(
+        'moved more clusters than it names, so that what was published before it is unknown',
+        { code: 'history.moves', subject: `record ${hash}` },
+      );
+    for (const cluster of added.names) clusters.delete(cluster);
+    for (const cluster of removed.names) clusters.add(cluster);
+  }
+  return [...clusters].sort();
+}
