@@ -109,6 +109,21 @@ const FOUND: readonly Step[][] = [
     { do: 'kill', afterWrites: 6, lastIsDone: false },
     { do: 'apply', work: 'one', objects: ['a'], content: 0, server: false, orphan: true },
   ],
+  // Two works want the same objects otherwise and cannot report: they changed them back and forth without a pause.
+  [
+    { do: 'wait', ms: 30 },
+    { do: 'kill', afterWrites: 6, lastIsDone: false },
+    { do: 'apply', work: 'one', objects: ['d', 'b', 'a'], content: 4, server: true, orphan: false },
+    { do: 'cutCluster' },
+    { do: 'wait', ms: 20000 },
+    { do: 'apply', work: 'three', objects: ['a', 'd', 'b'], content: 1, server: true, orphan: false },
+    { do: 'cutCluster' },
+    { do: 'apply', work: 'two', objects: ['d', 'b', 'c'], content: 3, server: true, orphan: false },
+    { do: 'apply', work: 'three', objects: ['a', 'b', 'd'], content: 0, server: true, orphan: false },
+    { do: 'deleteObject', object: 'b' },
+    { do: 'restart' },
+    { do: 'cutHub' },
+  ],
 ];
 
 /** Two API servers that live on, and agents that come and go. */

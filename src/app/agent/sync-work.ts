@@ -61,7 +61,8 @@ async function withFinalizer(state: AgentState, work: ManifestWork): Promise<Man
   );
 }
 
-type ApplyCause = 'changed' | 'drift';
+/** `repeated`: what was begun for the same input was not finished, or could not be reported. */
+type ApplyCause = 'changed' | 'repeated' | 'drift';
 
 /** Why the work is to be applied now; undefined: it is not. */
 function applyCause(
@@ -72,12 +73,18 @@ function applyCause(
 ): ApplyCause | undefined {
   // A completed work is left alone: its objects may be gone for good reason.
   if (findCondition(work.status?.conditions, 'Complete')?.status === 'True') return undefined;
-  if (memory.appliedInput !== inputOf(work)) return 'changed';
   const { clock, drift, resyncIntervalMs } = state.settings;
+  // Works that want one object otherwise would else correct each other without a pause, reported or not.
+  const allowed = clock.now() >= correctionAllowedAtMs(memory, resyncIntervalMs);
+  const input = inputOf(work);
+  if (memory.appliedInput !== input) {
+    if (memory.begunInput !== input) return 'changed';
+    return allowed ? 'repeated' : undefined;
+  }
   if (clock.now() >= memory.resyncAtMs) return 'changed';
   if (drift === 'resync') return undefined;
   if (!memory.drifted && applied !== undefined) return undefined;
-  return clock.now() >= correctionAllowedAtMs(memory, resyncIntervalMs) ? 'drift' : undefined;
+  return allowed ? 'drift' : undefined;
 }
 
 /**
@@ -115,6 +122,7 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
   const { work, memory, cause, signal } = input;
   const { settings, live } = state;
   const { clock } = settings;
+  memory.begunInput = inputOf(work);
   memory.appliedInput = undefined;
   memory.drifted = false;
   const tasks = await readManifests(work.spec ?? {}, settings.cluster);
@@ -149,7 +157,7 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
       results,
       retry: 'soon',
     };
-  if (cause === 'drift' && results.some(({ outcome }) => outcome.kind === 'applied' && outcome.wrote))
+  if (cause !== 'changed' && results.some(({ outcome }) => outcome.kind === 'applied' && outcome.wrote))
     noteCorrection(memory, clock.now());
   const status = statusOf(state, work, results, before);
   const tracked = await track(state, { applied, results, status });
@@ -261,8 +269,9 @@ function nextLook(
   const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
   if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
   if (denied) waits.push(DENIED_RETRY_MS);
-  if (memory.drifted && drift === 'watch')
-    waits.push(Math.max(0, correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs));
+  const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
+  if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
+  if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
   const entries = status.resourceStatus?.manifests ?? [];
   if (!watchedObjects(entries).every((object) => state.live.isWatched(object)))
     waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));

@@ -3,6 +3,8 @@ import { AppliedMemory } from './apply/applied-memory.ts';
 /** What the agent remembers of one work between passes; all of it can be lost without harm. */
 export interface WorkMemory {
   readonly applied: AppliedMemory;
+  /** What was begun to apply last. */
+  begunInput: string | undefined;
   /** What was applied last, to the end; undefined: nothing yet, or the last pass was not finished. */
   appliedInput: string | undefined;
   /** Objects changed on the cluster since. */
@@ -10,13 +12,14 @@ export interface WorkMemory {
   /** Milliseconds since the epoch. */
   resyncAtMs: number;
   correctedAtMs: number;
-  /** Corrections in quick succession: somebody else wants it otherwise. */
+  /** Corrections, and repetitions that wrote, in quick succession: somebody else wants it otherwise. */
   corrections: number;
 }
 
 export function newWorkMemory(): WorkMemory {
   return {
     applied: new AppliedMemory(),
+    begunInput: undefined,
     appliedInput: undefined,
     drifted: false,
     resyncAtMs: 0,
@@ -28,7 +31,7 @@ export function newWorkMemory(): WorkMemory {
 const FREE_CORRECTIONS = 3;
 const QUIET_MS = 600_000;
 
-/** When drift may be corrected again: at once for the first few times, then with growing distance. */
+/** When drift may be corrected, or an unfinished pass repeated, again: at once for the first few times, then with growing distance. */
 export function correctionAllowedAtMs(memory: WorkMemory, resyncIntervalMs: number): number {
   if (memory.corrections < FREE_CORRECTIONS) return 0;
   const waitMs = Math.min(resyncIntervalMs, 1_000 * 2 ** Math.min(memory.corrections - FREE_CORRECTIONS, 20));

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../../src/core/errors.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
+import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
 import { AgentWorld, CONFIG_MAP, configMap, workOf } from './agent-world.ts';
 
 let world: AgentWorld;
@@ -125,6 +126,35 @@ describe('drift', () => {
     expect((await world.configMap('a'))?.['data']).toEqual({ x: 'two' });
     expect(world.cluster.writes.length).toBe(writes);
   });
+
+  it.each(['Update', 'ServerSideApply'] as const)(
+    'nor do they while nothing can be reported, with strategy %s',
+    async (type) => {
+      await world.stop();
+      const life: Life = { dead: false, writesLeft: Infinity, lastIsDone: false };
+      const hub = new MortalKubeApi(world.hub, { ...life });
+      await world.start({ hub, cluster: new MortalKubeApi(world.cluster, life) });
+      const manifestConfigs = [
+        {
+          resourceIdentifier: { resource: 'configmaps', name: '*', namespace: '*' },
+          updateStrategy: { type },
+        },
+      ];
+      const wanting = (x: string) => ({ ...workOf(configMap('a', { x })), manifestConfigs });
+      for (const name of ['one', 'two']) await world.applyWork(name, wanting('same'));
+      // A fight without a pause would not let the test end either.
+      life.writesLeft = 100;
+      hub.failNext(Infinity);
+      await world.applyWork('one', wanting('one'));
+      await world.applyWork('two', wanting('two'));
+      await world.settle(60_000);
+      hub.failNext(0);
+      await world.settle(600_000);
+      expect(life.dead).toBe(false);
+      expect(await world.conditions('one')).toBe('Applied=True@2 Available=True@2');
+      expect(await world.conditions('two')).toBe('Applied=True@2 Available=True@2');
+    },
+  );
 
   it('somebody who always changes it back is answered ever more slowly', async () => {
     await world.applyWork('web', workOf(configMap('a')));
