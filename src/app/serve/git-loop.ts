@@ -6,7 +6,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { FleetSource } from '../fleet/fleet-source.ts';
 import type { FleetHappening } from './fleet-events.ts';
 import type { HubSync } from './hub-sync.ts';
-import type { SyncOutcome } from './sync-outcome.ts';
+import type { SyncOptions, SyncOutcome } from './sync-outcome.ts';
 
 export interface GitLoopOptions {
   readonly name: string;
@@ -124,11 +124,18 @@ export class GitLoop {
       this.#outcome?.pruneHeld !== undefined;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry && !this.#triggered)) return;
     // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
-    const compare = due || retry || this.#syncedCommit === commit;
-    this.#outcome = await sync.sync(this.#fleet, { compare, signal });
+    const isNew = this.#syncedCommit !== commit;
+    const compare = due || retry || !isNew;
+    if (!compare || (isNew && sync.isSettled))
+      await this.#follow(sync, this.#fleet, { compare: false, signal });
+    if (compare) await this.#follow(sync, this.#fleet, { compare, signal });
     this.#syncedCommit = commit;
     // Not after every commit: with many of them the hub would never be compared.
     if (compare) this.#comparedAtMs = clock.now();
+  }
+
+  async #follow(sync: HubSync, fleet: Fleet, options: SyncOptions): Promise<void> {
+    this.#outcome = await sync.sync(fleet, options);
     this.#tell(this.#outcome);
   }
 

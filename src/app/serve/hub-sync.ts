@@ -73,6 +73,11 @@ export class HubSync {
     this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
   }
 
+  /** Nothing was left open by the last call: a new state can be followed without comparing everything. */
+  get isSettled(): boolean {
+    return this.#settled !== undefined;
+  }
+
   /**
    * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
    * the last call, so that what changed in the source is enough to look at, where that can be told.

@@ -3,12 +3,15 @@ import { TransientError } from '../../../src/core/errors.ts';
 import type { Fleet } from '../../../src/app/fleet/fleet.ts';
 import type { FleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import type { FleetHappening } from '../../../src/app/serve/fleet-events.ts';
-import { GitLoop } from '../../../src/app/serve/git-loop.ts';
+import { GitLoop, type GitLoopOptions } from '../../../src/app/serve/git-loop.ts';
+import type { HubSync } from '../../../src/app/serve/hub-sync.ts';
+import type { SyncOptions } from '../../../src/app/serve/sync-outcome.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
 const HOUR_MS = 3_600_000;
 const POLL_MS = 60_000;
+const RESYNC_MS = 180_000;
 
 /** A source whose remote is a variable; what is counted is how often it is asked. */
 class ScriptedSource implements Pick<FleetSource, 'fetch' | 'read'> {
@@ -45,13 +48,14 @@ class ScriptedSource implements Pick<FleetSource, 'fetch' | 'read'> {
 describe('the loop of a source', () => {
   let clock: FakeClock;
   let source: ScriptedSource;
+  let options: GitLoopOptions;
   let loop: GitLoop;
   let stop: AbortController;
   let running: Promise<void>;
   let happened: FleetHappening[];
   beforeEach(() => {
     [clock, source, stop, happened] = [new FakeClock(), new ScriptedSource(), new AbortController(), []];
-    loop = new GitLoop({
+    options = {
       name: 'fleet',
       url: '/srv/fleet',
       source: source as unknown as FleetSource,
@@ -61,9 +65,10 @@ describe('the loop of a source', () => {
       log: new SilentLogger(),
       emit: (happening) => happened.push(happening),
       pollIntervalMs: POLL_MS,
-      resyncIntervalMs: 180_000,
+      resyncIntervalMs: RESYNC_MS,
       onFleet: () => undefined,
-    });
+    };
+    loop = new GitLoop(options);
     running = loop.run(stop.signal);
   });
   afterEach(async () => {
@@ -112,5 +117,31 @@ describe('the loop of a source', () => {
     loop.trigger();
     await clock.advance(1);
     expect(commitsRead()).toEqual(['a', 'b']);
+  });
+
+  it('lets the hub follow a commit before it compares everything, when that is due too', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const compared: (boolean | undefined)[] = [];
+    const sync = {
+      isSettled: false,
+      sync: async (_fleet: Fleet, { compare }: SyncOptions) => {
+        compared.push(compare);
+        sync.isSettled = true;
+        return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+      },
+    };
+    running = new GitLoop({ ...options, sync: sync as unknown as HubSync }).run(stop.signal);
+    const next = async (tip: string, byMs: number): Promise<(boolean | undefined)[]> => {
+      source.tip = tip;
+      await clock.advance(byMs);
+      return compared.splice(0);
+    };
+    expect(await next('a', 1)).toEqual([true]);
+    expect(await next('b', POLL_MS)).toEqual([false]);
+    expect(await next('b', RESYNC_MS - 2 * POLL_MS)).toEqual([]);
+    expect(await next('c', POLL_MS)).toEqual([false, true]);
+    expect(await next('c', RESYNC_MS)).toEqual([true]);
   });
 });
