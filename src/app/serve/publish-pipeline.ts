@@ -43,6 +43,8 @@ export interface PipelineOptions {
   readonly approvals: PlanApprovals;
   /** One result per placement, each computed when it is asked for. */
   readonly decide: (world: World) => Iterable<ScheduleResult>;
+  /** A commit is on its way to the hub. Default: never. */
+  readonly isFollowing?: () => boolean;
   readonly emit: (happening: FleetHappening) => void;
   readonly onPass: (tookMs: number) => void;
 }
@@ -94,6 +96,7 @@ export class PublishPipeline {
       schedule: options.decide,
       onEach: (world, result) => recorder.saw(world, result),
       whenPublished: () => this.queue.whenIdle(),
+      ...(options.isFollowing && { isFollowing: options.isFollowing }),
       onResult: (decision) => emit(this.#decided(decision)),
       enqueue: (key) => this.queue.add(key),
       onPass: options.onPass,

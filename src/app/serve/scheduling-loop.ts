@@ -17,6 +17,8 @@ export interface SchedulingOptions {
   /** Resolves when nothing is being published. */
   readonly whenPublished: () => Promise<void>;
   readonly onResult: (decision: FreshDecision) => void;
+  /** A commit is on its way to the hub; what it changes is then decided first. Default: never. */
+  readonly isFollowing?: () => boolean;
   /** Placements to be looked at by the publisher. */
   readonly enqueue: (key: string) => void;
   /** Called after each pass over all placements with how long it took. */
@@ -35,6 +37,10 @@ export interface FreshDecision {
 const COALESCE_MS = 20;
 /** So long a pass keeps the process to itself before it lets others in. */
 const SLICE_MS = 5;
+/** The same for the very first pass, without which there is nothing to serve. */
+const FIRST_SLICE_MS = 10;
+/** What is left of a pass waits for a commit that is on its way to the hub, but not longer than this. */
+const MAX_FOLLOW_WAIT_MS = 200;
 /** While changes never pause, a pass waits for them twice as long as the last one took, but not longer than this. */
 const MAX_COALESCE_MS = 1_000;
 /** Published decisions feed the next pass; while more are being written it waits, but not longer than this. */
@@ -63,6 +69,8 @@ export class SchedulingLoop {
   #atOnce = new AbortController();
   #newerAtMs = -Infinity;
   #brokenOff = 0;
+  /** So long this pass may still wait. */
+  #followWaitMs = MAX_FOLLOW_WAIT_MS;
   #cancelTimer: () => void = () => undefined;
   #passes = 0;
   #requests = 0;
@@ -142,9 +150,19 @@ export class SchedulingLoop {
     await sleep(clock, atMostMs, AbortSignal.any([signal, this.#newer.signal, published.signal]));
   }
 
+  async #letOthersIn(signal: AbortSignal): Promise<void> {
+    const { clock, isFollowing = () => false } = this.#options;
+    await sleep(clock, 0, signal);
+    if (this.#passes === 0) return;
+    const over = AbortSignal.any([signal, this.#newer.signal]);
+    for (; isFollowing() && this.#followWaitMs > 0 && !over.aborted; this.#followWaitMs -= SLICE_MS)
+      await sleep(clock, SLICE_MS, over);
+  }
+
   async #pass(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { clock, schedule, enqueue } = this.#options;
     this.#dirty = 'no';
+    this.#followWaitMs = MAX_FOLLOW_WAIT_MS;
     this.#newer = new AbortController();
     this.#atOnce = new AbortController();
     const startedAtMs = clock.now();
@@ -152,20 +170,21 @@ export class SchedulingLoop {
     const world = this.#options.world(first);
     const othersFrom = world.placements.findIndex(({ metadata }) => !first.has(namespacedName(metadata)));
     const seen = new Map<string, ScheduleResult>();
-    let sliceEndsAtMs = startedAtMs + SLICE_MS;
+    const sliceMs = this.#passes === 0 ? FIRST_SLICE_MS : SLICE_MS;
+    let sliceEndsAtMs = startedAtMs + sliceMs;
     for (const result of schedule(world)) {
       const key = namespacedName(result.placement.metadata);
       seen.set(key, result);
       if (this.#takeResult(key, result, world) || touched.has(key)) enqueue(key);
       if (seen.size === othersFrom) await this.#untilPublished(MAX_FIRST_WAIT_MS, signal);
-      else if (clock.now() >= sliceEndsAtMs) await sleep(clock, 0, signal);
+      else if (clock.now() >= sliceEndsAtMs) await this.#letOthersIn(signal);
       else continue;
       if (signal.aborted) return;
       if (this.#newer.signal.aborted && this.#brokenOff < MAX_BROKEN_OFF) {
         this.#brokenOff += 1;
         return this.#askAgain(new Set([...touched].filter((one) => !seen.has(one))));
       }
-      sliceEndsAtMs = clock.now() + SLICE_MS;
+      sliceEndsAtMs = clock.now() + sliceMs;
     }
     this.#brokenOff = 0;
     for (const key of touched) if (!seen.has(key)) enqueue(key);

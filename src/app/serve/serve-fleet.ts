@@ -180,6 +180,7 @@ async function openDecider(parts: {
     recorder,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
+    isFollowing: () => ledger.isFollowing,
     onPass: (tookMs) => metrics.scheduled(tookMs),
   });
 }

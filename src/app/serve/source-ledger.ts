@@ -16,6 +16,12 @@ export class SourceLedger {
   readonly #approvals: PlanApprovals;
   readonly firstReads: FirstReads;
   #newest: CommitInfo | undefined;
+  readonly #following = new Set<string>();
+
+  /** Some source was read, and the hub is being made to follow it. */
+  get isFollowing(): boolean {
+    return this.#following.size > 0;
+  }
 
   constructor(
     digest: Digest,
@@ -35,6 +41,7 @@ export class SourceLedger {
 
   /** What the source says now; told before any of it is on the hub. */
   read(source: string, { commit, objects }: Pick<Fleet, 'commit' | 'objects'>): void {
+    this.#following.add(source);
     this.#approvals.read(source, commit?.id, objects);
     this.#commits.set(source, commit);
     this.#newest = commit;
@@ -43,6 +50,7 @@ export class SourceLedger {
 
   /** The hub was made to follow what was read. */
   followed(source: string): void {
+    this.#following.delete(source);
     this.#approvals.followed(source);
   }
 

@@ -131,11 +131,12 @@ describe('a pass over the placements', () => {
     let generation: number;
     /** Called when others have their turn after a decision. */
     let meanwhile: (name: string) => void;
+    let following: boolean;
     let run: Promise<void>;
 
     beforeEach(async () => {
       published = Promise.resolve();
-      [costMs, generation, meanwhile] = [0, 1, () => undefined];
+      [costMs, generation, meanwhile, following] = [0, 1, () => undefined, false];
       loop = new SchedulingLoop({
         clock,
         world: (first) => ({ ...WORLD, placements: listedFirst(names.map(placementOf), first) }),
@@ -149,6 +150,7 @@ describe('a pass over the placements', () => {
         },
         onEach: () => undefined,
         whenPublished: () => published,
+        isFollowing: () => following,
         onResult: () => undefined,
         enqueue: (key) => queued.push(key),
       });
@@ -193,6 +195,24 @@ describe('a pass over the placements', () => {
       expect(decided.map(([name]) => name)).toEqual(['a', 'b', 'd', 'a', 'b', 'c']);
       expect(new Set(queued)).toEqual(new Set(names.map((name) => `team/${name}`)));
       expect(loop.passes).toBe(2);
+    });
+
+    it('leaves what is left of a pass until a commit is on the hub, for 200 ms at most', async () => {
+      [costMs, following] = [10, true];
+      loop.request('inputs');
+      await clock.advance(20 + 195);
+      expect(decided).toHaveLength(1);
+      await clock.advance(10);
+      expect(decided).toHaveLength(4);
+    });
+
+    it('begins with what a commit changed as soon as that is on the hub', async () => {
+      [costMs, following] = [10, true];
+      loop.request('inputs');
+      await clock.advance(50);
+      loop.request('inputs', 'team/d');
+      await clock.advance(0);
+      expect(decided.map(([name]) => name).slice(0, 2)).toEqual(['a', 'd']);
     });
 
     it('gathers those that change right after it', async () => {
