@@ -41,6 +41,11 @@ export class DecisionRecorder {
     this.#resultsOf.set(world, results);
   }
 
+  /** What the result was decided from; undefined when that is unknown. */
+  worldOf(result: ScheduleResult): World | undefined {
+    return this.#worldOf.get(result);
+  }
+
   /** @returns the hash of the record, '' when the inputs are unknown */
   record(entry: PublishedDecision): string {
     const decided = decidedText(entry.result);

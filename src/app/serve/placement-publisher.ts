@@ -5,9 +5,10 @@ import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import type { Placement } from '../../core/model/placement.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
+import type { LostClusters } from '../../core/explain/lost-because.ts';
 import { decidePublication, type Publication, specHash } from '../../core/publish/decide-publication.ts';
 import { type DecisionPage, decisionPageOf, type DesiredGroup } from '../../core/publish/decision-page.ts';
-import { heldCondition, type Hold } from '../../core/publish/judge-result.ts';
+import { heldCondition, type Hold, withReasons } from '../../core/publish/judge-result.ts';
 import { planPlacementStatus } from '../../core/publish/placement-status.ts';
 import { type PagePlan, planPages, type SettledPage } from '../../core/publish/plan-pages.ts';
 import type { Digest } from '../../core/publish/plan-token.ts';
@@ -41,6 +42,8 @@ export interface PublisherDependencies {
   readonly inventoryProblem: () => string | undefined;
   readonly isReady: (placement: string, cluster: string) => boolean;
   readonly emit: (happening: FleetHappening) => void;
+  /** Why a result does not have these clusters. */
+  readonly lostBecause: (result: ScheduleResult, clusters: readonly string[]) => readonly LostClusters[];
   /** Keeps the decision and its inputs; the record's hash. */
   readonly record: (entry: PublishedDecision) => string;
   /** Told after each complete pass: what is published now. */
@@ -122,8 +125,10 @@ export class PlacementPublisher {
     // A hold for another reason says nothing about the plan, and what only comes is no reason to wait for a person.
     if (wanted.hold === undefined) approvals.judged(key, wanted.approval === 'met' ? 'met' : 'none');
     else if (wanted.approval === 'differs') approvals.judged(key, 'differs');
-    await Promise.all([this.#writeStatus(placement, result, settled, wanted.hold), remembered]);
-    this.#tellHold(key, wanted.hold);
+    const hold =
+      wanted.hold && withReasons(wanted.hold, (clusters) => this.#deps.lostBecause(result, clusters));
+    await Promise.all([this.#writeStatus(placement, result, settled, hold), remembered]);
+    this.#tellHold(key, hold);
     this.#deps.onSettled(key, settled);
     return wanted.againAfterMs === undefined
       ? DONE

@@ -1,6 +1,7 @@
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import { lostBecause } from '../../core/explain/lost-because.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { Placement } from '../../core/model/placement.ts';
@@ -87,6 +88,10 @@ export class PublishPipeline {
       resultOf: (key) => this.scheduling.resultOf(key),
       inventoryProblem: () => inventory.problem(),
       isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
+      lostBecause: (result, clusters) => {
+        const world = recorder.worldOf(result);
+        return world === undefined ? [] : lostBecause(world, result.placement, clusters);
+      },
       record: (entry) => recorder.record(entry),
       onSettled: (placement, pages) => book.set(placement, pages),
     });

@@ -103,6 +103,24 @@ export function judgeResult(input: JudgeInput): Verdict {
   return { kind: 'publish', added, removed, releasedToken };
 }
 
+const EXPLAINED = new Set<HoldReason>(['WouldEmpty', 'RemovalBudgetExceeded', 'DiffersFromPlan']);
+const MAX_REASONS = 5;
+
+/** The hold with why the first clusters would go; as it is where that is no question. */
+export function withReasons(
+  hold: Hold,
+  reasonsOf: (clusters: readonly string[]) => readonly {
+    readonly because: string;
+    readonly clusters: readonly string[];
+  }[],
+): Hold {
+  if (!EXPLAINED.has(hold.reason)) return hold;
+  const reasons = reasonsOf(hold.removed.slice(0, MAX_NAMES)).slice(0, MAX_REASONS);
+  if (reasons.length === 0) return hold;
+  const text = reasons.map(({ because, clusters }) => `${clusters.join(', ')} (${because})`).join('; ');
+  return { ...hold, message: `${hold.message} Why: ${text}.` };
+}
+
 /** The condition that says so on the Placement. A hold that is over becomes False once; it is not added where there was none. */
 export function heldCondition(
   hold: Hold | undefined,

@@ -99,6 +99,26 @@ describe('berth explain --data', () => {
     expect(stdout).not.toContain('ManagedCluster c1');
   });
 
+  it('names it in the history of all records too, where it is asked for', async () => {
+    const plain = await runBerth('history', '--data', data);
+    expect(plain.stdout).not.toContain('CAUSED BY');
+    const { exitCode, stdout } = await runBerth('history', 'team/web', '--data', data, '--why');
+    expect(exitCode).toBe(0);
+    const [, first, second] = stdout.split('\n');
+    expect(first).toMatch(/ -\s*$/);
+    expect(second).toMatch(/ ManagedCluster c2\s*$/);
+    const json = await runBerth('history', '--data', data, '--why', '-o', 'json');
+    expect(JSON.parse(json.stdout)).toMatchObject([
+      { moves: null },
+      { moves: { gained: [], lost: [{ cluster: 'c2', causes: ['ManagedCluster c2'] }] } },
+    ]);
+    // Inputs that are gone cost their explanation, and nothing else.
+    rmSync(join(data, 'history', 'worlds'), { recursive: true });
+    const without = await runBerth('history', '--data', data, '--why');
+    expect(without.exitCode).toBe(0);
+    expect(without.stdout.match(/ -\s*$/gm)).toHaveLength(2);
+  });
+
   it('explains an earlier record, and one cluster of it', async () => {
     const listed = await runBerth('history', '--data', data, '-o', 'json');
     const [first] = JSON.parse(listed.stdout) as { hash: string }[];

@@ -1,14 +1,21 @@
 import { InputError } from '../../../core/errors.ts';
+import type { DecisionChanges } from '../../../core/explain/explanation.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags } from '../hub-flags.ts';
-import { type AnyRecord, type HistoryFlags as RecordFlags, readRecords } from '../decision-history.ts';
+import {
+  type AnyRecord,
+  type HistoryFlags as RecordFlags,
+  historyDir,
+  readRecords,
+} from '../decision-history.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { renderTextTable } from '../text-table.ts';
 
 interface HistoryFlags extends RecordFlags {
   readonly output: OutputFormat;
   readonly limit: string;
+  readonly why: boolean;
 }
 
 const HELP = `
@@ -18,6 +25,7 @@ Examples:
   berth history                                  # every placement, newest last
   berth history team-a/web --data /var/lib/berth
   berth history team-a/web --kubeconfig hub.kubeconfig
+  berth history team-a/web --why                 # also which objects caused it, by deciding again
   berth replay 1c0ffee5c0ffee55                  # compute one of them again
 `;
 
@@ -30,6 +38,7 @@ export const historyCommand: CliCommand = {
       .option('--data <dir>', 'data directory of berth serve', '.berth')
       .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
       .option('--limit <n>', 'newest records to show', '50')
+      .option('--why', 'also why clusters came and went; needs the inputs in the data directory', false)
       .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)
@@ -45,15 +54,57 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
   const records = all
     .filter((record) => placement === undefined || record.placement === placement)
     .slice(-limit);
+  const moves = flags.why ? await movesOf(flags, all, records) : undefined;
   io.stdout.write(
     flags.output === 'table'
       ? renderTextTable(
-          ['RECORD', 'PUBLISHED', 'PLACEMENT', 'CLUSTERS', 'ADDED', 'REMOVED', 'COMMIT', 'RELEASED BY'],
-          records.map(row),
+          [...HEADINGS, ...(moves === undefined ? [] : ['CAUSED BY'])],
+          records.map((record) => [
+            ...row(record),
+            ...(moves === undefined ? [] : [causesText(moves.get(record.hash))]),
+          ]),
         )
-      : await renderDocument(records, flags.output),
+      : await renderDocument(
+          moves === undefined
+            ? records
+            : records.map((record) => ({ ...record, moves: moves.get(record.hash) ?? null })),
+          flags.output,
+        ),
   );
   return 0;
+}
+
+const HEADINGS = [
+  'RECORD',
+  'PUBLISHED',
+  'PLACEMENT',
+  'CLUSTERS',
+  'ADDED',
+  'REMOVED',
+  'COMMIT',
+  'RELEASED BY',
+];
+
+async function movesOf(
+  flags: HistoryFlags,
+  all: readonly AnyRecord[],
+  shown: readonly AnyRecord[],
+): Promise<ReadonlyMap<string, DecisionChanges>> {
+  const { movesOfRecords } = await import('../../explain/record-moves.ts');
+  return movesOfRecords(historyDir(flags), all, shown);
+}
+
+const MAX_CAUSES = 5;
+
+/** Each object once, those that caused most first. */
+function causesText(moves: DecisionChanges | undefined): string {
+  if (moves === undefined) return '-';
+  const counts = new Map<string, number>();
+  for (const cause of [...moves.gained, ...moves.lost].flatMap(({ causes }) => causes))
+    counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  const causes = [...counts].sort(([, a], [, b]) => b - a).map(([cause]) => cause);
+  const more = causes.length > MAX_CAUSES ? ` and ${causes.length - MAX_CAUSES} more` : '';
+  return `${causes.slice(0, MAX_CAUSES).join(', ')}${more}`;
 }
 
 function limitOf(text: string): number {
