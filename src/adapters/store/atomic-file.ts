@@ -1,4 +1,6 @@
+import { readdirSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 /** Replaces a file's content so that a reader, or a crash, sees the old content or the new one, never a mixture. */
 export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
@@ -16,4 +18,12 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** What processes that were killed while they replaced the file left beside it. Only for the one process that writes the file. */
+export function removeLeftovers(file: string): void {
+  const begin = `${basename(file)}.`;
+  for (const name of readdirSync(dirname(file)))
+    if (name.startsWith(begin) && /^\d+\.tmp$/.test(name.slice(begin.length)))
+      rmSync(join(dirname(file), name), { force: true });
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
-import { writeFileAtomic } from './atomic-file.ts';
+import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
 import { historyFiles, HistoryReader, type WorldManifest } from './history-reader.ts';
 import { LineFile } from './line-file.ts';
 import { WORLD_LISTS, type WorldDigest } from './world-digest.ts';
@@ -41,6 +41,7 @@ export class HistoryStore {
     this.#lines = new LineFile(historyFiles.records(options.dir));
     mkdirSync(join(options.dir, 'pieces'), { recursive: true });
     mkdirSync(join(options.dir, 'worlds'), { recursive: true });
+    removeLeftovers(historyFiles.records(options.dir));
   }
 
   append(record: DecisionRecord, world: WorldDigest): void {

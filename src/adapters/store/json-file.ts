@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Logger } from '../../core/ports.ts';
-import { writeFileAtomic } from './atomic-file.ts';
+import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
 
 /**
  * A map of JSON values in memory, kept in one file. Writes are gathered for a moment; a crash loses at most that moment. A file
@@ -20,6 +20,7 @@ export class JsonFileMap<T> {
     this.#clock = clock;
     this.#log = log;
     mkdirSync(dirname(file), { recursive: true });
+    removeLeftovers(file);
     this.#values = this.#load();
   }
 

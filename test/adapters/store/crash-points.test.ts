@@ -1,0 +1,165 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
+import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
+import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
+import { digestWorld } from '../../../src/adapters/store/world-digest.ts';
+import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import type { World } from '../../../src/core/snapshot/world.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { type DiskDeath, DiskLife } from '../../fakes/mortal-disk.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+vi.mock('node:fs/promises', async (original) => {
+  const { mortalFs } = await import('../../fakes/mortal-disk.ts');
+  return mortalFs(await original());
+});
+
+const dirs: string[] = [];
+afterEach(() => {
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+function newDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-crash-'));
+  dirs.push(dir);
+  return dir;
+}
+
+/** Runs the story with a death at every change of a file, until it gets to its end. */
+async function atEveryChange(
+  when: DiskDeath['when'],
+  story: (death: DiskDeath, processId: (pid: number) => void) => Promise<DiskLife>,
+): Promise<readonly string[]> {
+  const pid = vi.spyOn(process, 'pid', 'get');
+  let changes: readonly string[] = [];
+  for (let at = 1, reached = true; reached; at++) {
+    const life = await story({ at, when }, (id) => pid.mockReturnValue(id));
+    reached = life.dead;
+    changes = life.changes;
+  }
+  pid.mockRestore();
+  return changes;
+}
+
+const order = (hash: string): number => (hash === 'last' ? Infinity : Number(hash.slice(1)));
+const worldOf = (version: number): World => ({
+  now: `2026-01-0${version + 1}T00:00:00Z`,
+  placements: [],
+  clusters: [
+    {
+      apiVersion: 'cluster.open-cluster-management.io/v1',
+      kind: 'ManagedCluster',
+      metadata: { name: 'c1', labels: { version: String(version) } },
+    },
+  ],
+  clusterSets: [],
+  bindings: [],
+  decisions: [],
+  scores: [],
+});
+const recordOf = (hash: string, inputs: string): DecisionRecord => ({
+  hash,
+  placement: 'a/web',
+  publishedAt: '2026-01-01T00:00:00Z',
+  engineVersion: 'x',
+  commit: null,
+  inventoryRevision: 1,
+  inputs,
+  decided: '{}',
+  clusters: 0,
+  published: null,
+  added: [],
+  removed: [],
+  released: null,
+});
+
+describe.each(['before', 'after'] as const)('kill -9 at every change of a file, %s it is made', (when) => {
+  it('a map: all of the old values or all of the new ones, and nothing left behind', async () => {
+    const changes = await atEveryChange(when, async (death, processId) => {
+      const dir = newDir();
+      const file = join(dir, 'state.json');
+      const open = () => new JsonFileMap<number>(file, new FakeClock(), new SilentLogger());
+      processId(1);
+      const first = open();
+      first.set('a', 1);
+      await first.close();
+
+      processId(2);
+      const life = new DiskLife(dir, death);
+      const second = open();
+      second.set('a', 2);
+      second.set('b', 2);
+      const done = await life.survives(second.close());
+
+      processId(3);
+      await life.end();
+      const next = open();
+      const values = [next.get('a'), next.get('b')];
+      if (done) expect(values).toEqual([2, 2]);
+      else
+        expect([
+          [1, undefined],
+          [2, 2],
+        ]).toContainEqual(values);
+      expect(readdirSync(dir)).toEqual(['state.json']);
+      return life;
+    });
+    expect(changes).toEqual(
+      ['open', 'write', 'sync', 'close']
+        .map((name) => `${name} state.json.2.tmp`)
+        .concat('rename state.json'),
+    );
+  });
+
+  it('the history: no record that was on disk is lost, nor one that comes after, and each has its inputs', async () => {
+    const worlds = [0, 1, 2].map(worldOf);
+    const changes = await atEveryChange(when, async (death, processId) => {
+      const dir = newDir();
+      const log = new SilentLogger();
+      const open = () => new HistoryStore({ dir, maxRecords: 4, log });
+      const append = async (store: HistoryStore, names: readonly string[], world: number): Promise<void> => {
+        const digest = digestWorld(worlds[world] as World);
+        for (const name of names) store.append(recordOf(name, digest.hash), digest);
+        await store.flush();
+      };
+      processId(1);
+      await append(open(), ['r0', 'r1'], 0);
+
+      processId(2);
+      const flushed = ['r0', 'r1'];
+      const life = new DiskLife(dir, death);
+      const dying = open();
+      const work = async (): Promise<void> => {
+        for (const [names, world] of [
+          [['r2'], 0],
+          [['r3', 'r4'], 1],
+          [['r5'], 1],
+        ] as const) {
+          await append(dying, names, world);
+          flushed.push(...names);
+        }
+      };
+      await life.survives(work());
+
+      processId(3);
+      await life.end();
+      await append(open(), ['last'], 2);
+      expect(log.entries).toEqual([]);
+      const reader = new HistoryReader(dir);
+      const records = await reader.list();
+      const hashes = records.map(({ hash }) => hash);
+      const newer = (hash: string) => hashes.filter((other) => order(other) > order(hash)).length;
+      for (const hash of [...flushed, 'last']) if (newer(hash) < 4) expect(hashes).toContain(hash);
+      expect(hashes).toEqual([...hashes].sort((a, b) => order(a) - order(b)));
+      for (const { hash, inputs } of records)
+        expect(await reader.readWorld(inputs)).toEqual(worlds[hash === 'last' ? 2 : order(hash) < 3 ? 0 : 1]);
+      expect(readdirSync(dir).sort()).toEqual(['pieces', 'records.jsonl', 'worlds']);
+      return life;
+    });
+    // Shortening it is among them.
+    expect(changes).toContain('rename records.jsonl');
+    expect(changes.length).toBeGreaterThan(20);
+  }, 60_000);
+});
