@@ -29,14 +29,14 @@ const ORPHANED: ManifestWorkSpec = {
 /** Finalizer, AppliedManifestWork, apply, and the write that would have put the owner reference there. */
 const WRITES_UNTIL_OWNED = 4;
 
-async function unownedObject(): Promise<AgentWorld> {
+async function unownedObject(spec = serverSide(configMap('b'))): Promise<AgentWorld> {
   const world = new AgentWorld();
   const life: Life = { dead: false, writesLeft: WRITES_UNTIL_OWNED, lastIsDone: false };
   await world.start({
     hub: new MortalKubeApi(world.hub, life),
     cluster: new MortalKubeApi(world.cluster, life),
   });
-  await world.applyWork('web', serverSide(configMap('b')));
+  await world.applyWork('web', spec);
   expect(life.dead).toBe(true);
   const { labels, ownerReferences } = (await world.configMap('b'))!.metadata;
   expect({ labels, ownerReferences }).toEqual({
@@ -116,6 +116,22 @@ describe('an agent dies between applying an object and owning it', () => {
     expect(object?.metadata.ownerReferences?.map(({ name }) => name.slice(65)) ?? []).toEqual(owners ?? []);
     expect(object === undefined).toBe(owners === undefined);
     expect(object?.metadata.labels?.[CLAIM_LABEL]).toBeUndefined();
+    await world.stop();
+  });
+
+  it('and its successor owns it, though the mark of ignored fields says that nothing is to be applied', async () => {
+    const ignoreFields = [{ condition: 'OnSpokePresent' as const, jsonPaths: ['.data.x'] }];
+    const spec = serverSide(configMap('b'));
+    const [config] = spec.manifestConfigs ?? [];
+    const updateStrategy = { type: 'ServerSideApply' as const, serverSideApply: { ignoreFields } };
+    const world = await unownedObject({ ...spec, manifestConfigs: [{ ...config!, updateStrategy }] });
+    const uid = (await world.applied('web'))?.metadata.uid;
+    await world.start();
+    const { labels = {}, ownerReferences, annotations } = (await world.configMap('b'))!.metadata;
+    expect(labels).toEqual({});
+    expect(ownerReferences?.map((owner) => owner.uid)).toEqual([uid]);
+    expect(Object.keys(annotations ?? {})).toEqual(['open-cluster-management.io/config-spec-hash']);
+    expect(world.cluster.writes.filter((line) => line.startsWith('APPLY'))).toHaveLength(1);
     await world.stop();
   });
 
