@@ -40,7 +40,8 @@ export class HubRecords {
 
   append(record: DecisionRecord): void {
     const namespace = record.placement.slice(0, record.placement.indexOf('/'));
-    this.#wait(namespace, [compactRecord(this.#options.digest, record)]);
+    const earlier = this.#waiting.get(namespace) ?? [];
+    this.#wait(namespace, [...earlier, compactRecord(this.#options.digest, record)]);
     this.#schedule(GATHER_MS);
   }
 
@@ -52,8 +53,9 @@ export class HubRecords {
     await this.#writeAll();
   }
 
+  /** @param records all of the namespace, the oldest first */
   #wait(namespace: string, records: readonly CompactRecord[]): void {
-    this.#waiting.set(namespace, [...(this.#waiting.get(namespace) ?? []), ...records].slice(-MAX_WAITING));
+    this.#waiting.set(namespace, records.slice(-MAX_WAITING));
   }
 
   #schedule(delayMs: number): void {
@@ -74,13 +76,13 @@ export class HubRecords {
         this.#options.log.warn('records not written to the hub', { namespace, error });
         // The namespace is gone, or Berth may not write there: no use in trying again.
         if (error instanceof InputError) continue;
-        this.#wait(namespace, records);
+        this.#wait(namespace, [...records, ...(this.#waiting.get(namespace) ?? [])]);
         this.#schedule(RETRY_MS);
       }
     }
   }
 
-  async #write(namespace: string, records: readonly CompactRecord[]): Promise<void> {
+  async #write(namespace: string, records: readonly CompactRecord[], again = true): Promise<void> {
     const { api } = this.#options;
     const key = { namespace, name: RECORDS_NAME };
     const before = await api.get(CONFIG_MAP, key);
@@ -95,8 +97,8 @@ export class HubRecords {
         return;
       } catch (error) {
         // The leader before us, or a write whose answer was lost: add to what is there.
-        if (!(error instanceof ConflictError)) throw error;
-        return this.#write(namespace, records);
+        if (!(error instanceof ConflictError) || !again) throw error;
+        return this.#write(namespace, records, false);
       }
     }
     // Keys are never written twice with different texts, so no version is needed to add to them.

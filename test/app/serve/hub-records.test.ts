@@ -4,14 +4,35 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { dataOf, HubRecords, RECORDS_LABEL } from '../../../src/app/serve/hub-records.ts';
-import { CONFIG_MAP, MANAGED_CLUSTER, NAMESPACE } from '../../../src/core/model/kinds.ts';
+import { ConflictError, TransientError } from '../../../src/core/errors.ts';
+import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
 import type { CompactRecord } from '../../../src/core/publish/compact-record.ts';
 import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { UnreliableKubeApi } from '../../fakes/unreliable-kube-api.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
+
+const record = (hash: string, ns = 'team-a', publishedAt = new Date().toISOString()): DecisionRecord => ({
+  hash,
+  placement: `${ns}/web`,
+  publishedAt,
+  engineVersion: 'test',
+  commit: null,
+  inventoryRevision: 0,
+  inputs: '',
+  decided: '',
+  clusters: 0,
+  published: null,
+  added: [],
+  removed: [],
+  released: null,
+});
 
 describe('records on a hub that is not embedded', () => {
   let fleet: ServedFleet;
@@ -145,21 +166,6 @@ describe('records on a hub that is not embedded', () => {
     const lossy = new UnreliableKubeApi(api, systemClock, Math.random, rates);
     const recordsOver = (hub: typeof api | UnreliableKubeApi) =>
       new HubRecords({ api: hub, clock: systemClock, log: new SilentLogger(), digest: (text) => text });
-    const record = (hash: string, ns = 'team-a'): DecisionRecord => ({
-      hash,
-      placement: `${ns}/web`,
-      publishedAt: new Date().toISOString(),
-      engineVersion: 'test',
-      commit: null,
-      inventoryRevision: 0,
-      inputs: '',
-      decided: '',
-      clusters: 0,
-      published: null,
-      added: [],
-      removed: [],
-      released: null,
-    });
     const [unlucky, other] = [recordsOver(lossy), recordsOver(api)];
     unlucky.append(record('1111'));
     unlucky.append(record('2222', 'gone'));
@@ -171,5 +177,68 @@ describe('records on a hub that is not embedded', () => {
     expect((await listed()).map(({ hash }) => hash)).toEqual(['1111', '3333']);
     const map = await api.get(CONFIG_MAP, { namespace: 'team-a', name: 'berth-records' });
     expect(Object.keys(map?.['data'] ?? {})).toHaveLength(2);
+  });
+});
+
+/** A hub that does as it is told with the next writes. */
+class StubbornHub extends InterceptedKubeApi {
+  refuse: (() => Error) | undefined;
+  writes = 0;
+
+  watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
+    return this.inner.watch(kind, options);
+  }
+
+  protected read<T>(request: () => Promise<T>): Promise<T> {
+    return request();
+  }
+
+  protected async write<T>(request: () => Promise<T>): Promise<T> {
+    this.writes += 1;
+    if (this.refuse !== undefined) throw this.refuse();
+    return request();
+  }
+}
+
+describe('records on a hub that refuses them', () => {
+  const details = { code: 'kube.test', subject: 'test' };
+  const start = () => {
+    const [hub, clock] = [new StubbornHub(new FakeKubeApi()), new FakeClock()];
+    return {
+      hub,
+      clock,
+      records: new HubRecords({ api: hub, clock, log: new SilentLogger(), digest: (text) => text }),
+    };
+  };
+  const kept = async (hub: StubbornHub) =>
+    Object.keys(dataOf(await hub.get(CONFIG_MAP, { namespace: 'team-a', name: 'berth-records' })))
+      .map((key) => key.split('.')[1])
+      .sort();
+
+  it('are tried again later, not over and over, where a map is there and is not', async () => {
+    const { hub, clock, records } = start();
+    hub.refuse = () => new ConflictError('is there already', details);
+    records.append(record('1111'));
+    await clock.advance(1_000);
+    expect(hub.writes).toBe(2);
+    hub.refuse = undefined;
+    await clock.advance(15_000);
+    expect(await kept(hub)).toEqual(['1111']);
+    await records.close();
+  });
+
+  it('are given up from the oldest on when too many wait, whatever came while a write failed', async () => {
+    const { hub, clock, records } = start();
+    const at = (count: number) => new Date(clock.now() + count).toISOString();
+    for (let count = 0; count < 500; count++) records.append(record(`old${count}`, `team-a`, at(count)));
+    hub.refuse = () => {
+      records.append(record('newest', 'team-a', at(10_000)));
+      return new TransientError('busy', details);
+    };
+    await clock.advance(1_000);
+    hub.refuse = undefined;
+    await clock.advance(30_000);
+    expect(await kept(hub)).toContain('newest');
+    await records.close();
   });
 });
