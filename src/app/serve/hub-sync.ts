@@ -112,6 +112,7 @@ export class HubSync {
     signal: AbortSignal | undefined,
   ): Promise<SyncOutcome> {
     const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
+    this.#namespaces.forget();
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);

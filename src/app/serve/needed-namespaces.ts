@@ -11,6 +11,11 @@ export class NeededNamespaces {
     this.#api = api;
   }
 
+  /** Somebody may have deleted one: look again. */
+  forget(): void {
+    this.#known.clear();
+  }
+
   async need(name: string): Promise<void> {
     if (this.#known.has(name)) return;
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };

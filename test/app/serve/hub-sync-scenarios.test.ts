@@ -189,6 +189,23 @@ describe('Git and others on one hub', () => {
     expect(await fleet.decisions('web')).toHaveLength(6);
   });
 
+  it('makes a namespace again that somebody deleted with everything in it', async () => {
+    const key = { namespace: 'extra', name: 'settings' };
+    fleet.git.commit({
+      ...baseFiles,
+      'a.yaml': yaml({ apiVersion: 'v1', kind: 'ConfigMap', metadata: key }),
+    });
+    await fleet.serve({ resyncIntervalMs: 100 });
+    await fleet.event('synced');
+    const before = await fleet.hub.api.get(CONFIG_MAP, key);
+    await fleet.hub.api.delete(NAMESPACE, { namespace: '', name: 'extra' });
+    const again = await fleet.until(async () => {
+      const found = await fleet.hub.api.get(CONFIG_MAP, key);
+      return found?.metadata.uid === before?.metadata.uid ? undefined : found;
+    });
+    expect(again.metadata.labels).toEqual(before?.metadata.labels);
+  });
+
   it('berth.dev/prune: disabled outlives even the removal of everything around it', async () => {
     const kept = placement('kept', {}, { 'berth.dev/prune': 'disabled' });
     fleet.git.commit({ ...baseFiles, 'kept.yaml': yaml(kept) });
