@@ -16,6 +16,9 @@ import { SilentLogger } from '../fakes/silent-logger.ts';
 const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 10_000));
 const SEED = process.env['BERTH_SEED'] === undefined ? undefined : Number(process.env['BERTH_SEED']);
 
+/** More than any history takes: an agent that writes on and on dies of it, so that the history ends, and is told. */
+const MANY_WRITES = 5_000;
+
 const OBJECTS = ['a', 'b', 'c', 'd'] as const;
 const WORKS = ['one', 'two', 'three'] as const;
 const STRATEGIES = ['Update', 'ServerSideApply', 'CreateOnly'] as const;
@@ -163,7 +166,7 @@ class History {
   /** Objects that may be there although no work wants them. */
   readonly mayStay = new Set<string>();
   #agent: Agent | undefined;
-  #life: Life = { dead: false, writesLeft: Infinity, lastIsDone: false };
+  #life: Life = { dead: false, writesLeft: MANY_WRITES, lastIsDone: false };
   #hubView = new MortalKubeApi(this.hub, this.#life);
   #clusterView = new MortalKubeApi(this.cluster, this.#life);
 
@@ -173,7 +176,7 @@ class History {
   }
 
   start(): void {
-    this.#life = { dead: false, writesLeft: Infinity, lastIsDone: false };
+    this.#life = { dead: false, writesLeft: MANY_WRITES, lastIsDone: false };
     this.#hubView = new MortalKubeApi(this.hub, this.#life);
     this.#clusterView = new MortalKubeApi(this.cluster, this.#life);
     this.#agent = startAgent({
@@ -314,6 +317,7 @@ function appliedName(hub: FakeKubeApi, work: string): string {
 
 /** What stands in the end against what the works say. */
 async function check(history: History): Promise<void> {
+  expect(history.hub.writes.length + history.cluster.writes.length).toBeLessThan(MANY_WRITES);
   const works = (await history.hub.list(MANIFEST_WORK)).items;
   const applied = (await history.cluster.list(APPLIED_MANIFEST_WORK)).items;
   const objects = (await history.cluster.list(CONFIG_MAP)).items;
