@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { sha256 } from '../../adapters/store/world-digest.ts';
 import { InputError } from '../../core/errors.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../core/sync/apply-set.ts';
 import type { SourceFleet } from '../preview/merge-fleets.ts';
@@ -27,7 +27,7 @@ export async function planSources(
 ): Promise<PlanSources> {
   if (flags.config === undefined) {
     if (flags.source.length > 0) throw needs('--source', '--config, the settings file that it is in');
-    return { sources: [{ name: '', rank: 0, paths: flags.path, budget: undefined }] };
+    return { sources: [{ name: 'fleet', rank: 0, paths: flags.path, budget: undefined, applies: true }] };
   }
   if (flags.path.length > 0) throw needs('--path', 'no --config: there each source has its paths');
   const { readSettings } = await import('../settings/read-settings.ts');
@@ -44,6 +44,7 @@ export async function planSources(
       rank: all.indexOf(source),
       paths: source.paths ?? [],
       budget: source.removalBudget,
+      applies: source.sync !== 'observe',
     })),
     others: await fetchOthers(io, flags, others, (source) => {
       tell(`fetching ${source.name}`);
@@ -76,8 +77,4 @@ async function fetchOthers(
 
 function needs(option: string, expected: string): InputError {
   return new InputError(`got it alone, expected ${expected}`, { code: 'cli.option', subject: option });
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

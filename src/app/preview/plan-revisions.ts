@@ -9,6 +9,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { FleetReader } from '../fleet/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { locateGitDir } from './locate-git-dir.ts';
+import { heldDeletions } from './held-deletions.ts';
 import { mergeFleets, type MergedFleets, type SourceFleet } from './merge-fleets.ts';
 import { type FleetPlanInput, planFleets } from './plan-fleets.ts';
 
@@ -34,6 +35,8 @@ export interface PlanRevisionsInput {
 
 export interface PlannedSource extends Omit<SourceFleet, 'objects'> {
   readonly paths: readonly string[];
+  /** Berth applies it, so that what leaves Git is deleted. */
+  readonly applies: boolean;
 }
 
 export interface PlannedRevisions {
@@ -78,7 +81,13 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     : ['Some files of the head cannot be read: the last good version of their objects counts.'];
   const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
-    plan: { ...plan, notEvaluated: [...notes, ...unread, ...plan.notEvaluated] },
+    plan: {
+      ...plan,
+      deletionsHeld: headFleets.flatMap(
+        (fleet, at) => (input.sources[at]?.applies && heldDeletions(baseFleets[at] ?? fleet, fleet)) || [],
+      ),
+      notEvaluated: [...notes, ...unread, ...plan.notEvaluated],
+    },
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: problems.map((problem) => locatedIn(head, after, problem)),
   };
@@ -91,7 +100,7 @@ async function readSources(
   commit: string,
 ): Promise<readonly (Fleet & SourceFleet)[]> {
   const fleets: (Fleet & SourceFleet)[] = [];
-  for (const { paths, ...source } of sources) {
+  for (const { paths, applies: _applies, ...source } of sources) {
     const reader = new FleetReader(repository, { paths, keepLastGood: true, ambient });
     fleets.push({ ...(await reader.read(commit)), ...source });
   }

@@ -24,6 +24,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     placements,
     workloads: planWorkloads(base, head),
     objects,
+    deletionsHeld: [],
     notEvaluated: notEvaluated(base, head),
   };
 }

@@ -19,8 +19,16 @@ export interface Plan {
   /** Works and ApplicationSets that come to, leave or stay on clusters. */
   readonly workloads: readonly WorkloadPlan[];
   readonly objects: readonly ObjectChange[];
+  /** Deletions from the hub that would wait for a release; only of sources that Berth applies. */
+  readonly deletionsHeld: readonly HeldDeletions[];
   /** What the plan could not take into account. */
   readonly notEvaluated: readonly string[];
+}
+
+export interface HeldDeletions {
+  readonly source: string;
+  readonly message: string;
+  readonly token: string;
 }
 
 export interface PlanEnd {

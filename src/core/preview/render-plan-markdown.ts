@@ -46,11 +46,16 @@ export function renderPlanMarkdown(plan: Plan, options: MarkdownOptions = {}): s
 }
 
 function heldBlocks(plan: Plan): string[] {
-  return plan.placements.flatMap(({ namespace, name, held }) =>
+  const decisions = plan.placements.flatMap(({ namespace, name, held }) =>
     held === undefined
       ? []
       : [`> **${code(`${namespace}/${name}`)} would be held** (${held.reason}): ${escapeText(held.message)}`],
   );
+  const deletions = plan.deletionsHeld.map(
+    ({ source, message }) =>
+      `> **Deletions of source ${code(source)} would be held**: ${escapeText(message)}`,
+  );
+  return [...decisions, ...deletions];
 }
 
 function table(plan: Plan): string[] {

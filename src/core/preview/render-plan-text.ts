@@ -13,6 +13,10 @@ export function renderPlanText(plan: Plan): string {
     ...section('Placements', plan.placements.flatMap(placementLines)),
     ...section('Workloads', plan.workloads.map(workloadLine)),
     ...section('Objects', plan.objects.map(objectLine)),
+    ...section(
+      'Deletions held',
+      plan.deletionsHeld.map(({ source, message }) => `! source ${source}: ${message}`),
+    ),
     ...section(APPROVAL_TITLE, approval(plan)),
     ...section('Not evaluated', [...plan.notEvaluated]),
   ];

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
-import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
+import { baseFiles, binding, cluster, clusterSet, namespace, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 /** What the preview of a branch said is what happens when it is merged, or it is held and explained again. */
@@ -92,6 +92,39 @@ describe('a preview on a hub', () => {
     );
     await fleet.held('web', 'False');
     expect(await fleet.decisions('web')).toEqual(['c5', 'c6', 'c7']);
+  });
+
+  it('names the token of deletions too, so that one pull request may take clusters away altogether', async () => {
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1'), cluster('c2')) }, 'Four clusters are gone');
+    const planned = await plan();
+    const [deletions] = planned.deletionsHeld;
+    expect(deletions).toMatchObject({
+      source: 'fleet',
+      message: expect.stringContaining('4 of 10 objects left Git (budget 2)') as string,
+    });
+    const text = await fleet.berth('plan', '--base', 'main', '--head', 'retire');
+    expect(text.stdout).toContain(`! source fleet: 4 of 10 objects left Git`);
+    const annotations = { 'berth.dev/release': deletions?.token ?? '' };
+    const team = yaml(
+      { ...namespace('team-a'), metadata: { name: 'team-a', annotations } },
+      clusterSet,
+      binding(),
+    );
+    const [moved] = planned.placements;
+    const web = yaml(placement('web', {}, { 'berth.dev/release': moved?.token ?? '' }));
+    fleet.git.commit({ 'set.yaml': team, 'web.yaml': web }, 'All of it is meant');
+    expect((await plan()).deletionsHeld).toEqual([]);
+    const mark = fleet.events.length;
+    merge();
+    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c3', 'c4', 'c5', 'c6'] });
+    expect(await fleet.event('synced', ({ pruned }) => pruned > 0, mark)).toMatchObject({
+      pruned: 4,
+      released: { token: deletions?.token },
+    });
+    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held' || kind === 'sync-problem')).toEqual(
+      [],
+    );
   });
 
   it('a change within the budget is held where it is not the one that the commit was approved with', async () => {
