@@ -36,11 +36,3 @@ export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi)
     hub.close();
   }
 }
-
-/** `berth create`, `berth get`, …: made by whichever command of the family comes first. */
-export function verb(program: Command, name: string, description: string): Command {
-  return (
-    program.commands.find((command) => command.name() === name) ??
-    program.command(name).description(description)
-  );
-}

@@ -16,13 +16,8 @@ function everyCommand(): { path: string[]; command: Command }[] {
   return walk(program, []).slice(1);
 }
 
-/** `berth get` and `berth create` only hold other commands; `berth hub` does something by itself. */
-const leaves = everyCommand().filter(
-  ({ command, path }) => command.commands.length === 0 || path.join(' ') === 'hub',
-);
-
 describe('every command', () => {
-  it.each(leaves.map(({ path, command }) => ({ name: path.join(' '), path, command })))(
+  it.each(everyCommand().map(({ path, command }) => ({ name: path.join(' '), path, command })))(
     'berth $name --help has examples and exit codes, and prints objects in every format',
     async ({ path, command }) => {
       const { io, stdout, stderr } = makeCliIo();

@@ -4,7 +4,8 @@ import type { NamedWorksPlan } from '../../../core/work/named-works.ts';
 import type { NamedWorkRequest, WorkTarget } from '../../works/create-named-work.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
-import { addHubFlags, type HubFlags, verb, withHub } from '../hub-flags.ts';
+import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
+import { verbCommand } from '../verb-command.ts';
 import { renderProblems } from '../problem-report.ts';
 
 interface CreateWorkFlags extends HubFlags {
@@ -28,7 +29,7 @@ Examples:
 
 export const createWorkCommand: CliCommand = {
   register(program, run) {
-    const command = verb(program, 'create', 'create objects on the hub')
+    const command = verbCommand(program, 'create', 'create objects on the hub')
       .command('work <name>')
       .description('bring manifests to clusters as ManifestWorks')
       .requiredOption('-f, --filename <path...>', 'YAML or JSON files, or folders of them')

@@ -4,7 +4,8 @@ import type { ManifestWork } from '../../../core/model/manifest-work.ts';
 import { describeWork } from '../../works/describe-work.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
-import { addHubFlags, type HubFlags, verb, withHub } from '../hub-flags.ts';
+import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
+import { verbCommand } from '../verb-command.ts';
 
 interface DescribeWorkFlags extends HubFlags {
   readonly cluster?: string;
@@ -20,7 +21,7 @@ Examples:
 
 export const describeWorkCommand: CliCommand = {
   register(program, run) {
-    const command = verb(program, 'describe', 'explain objects of the hub')
+    const command = verbCommand(program, 'describe', 'explain objects of the hub')
       .command('work <name>')
       .description('what became of a ManifestWork: conditions, each manifest, its feedback and what failed')
       .option('--cluster <name>', 'managed cluster; absent: every cluster that has a work of the name');

@@ -4,7 +4,8 @@ import { InputError } from '../../../core/errors.ts';
 import { workRow } from '../../works/describe-work.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
-import { addHubFlags, type HubFlags, verb, withHub } from '../hub-flags.ts';
+import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
+import { verbCommand } from '../verb-command.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { formatAge, renderTextTable } from '../text-table.ts';
 
@@ -24,7 +25,7 @@ Examples:
 
 export const getWorksCommand: CliCommand = {
   register(program, run) {
-    const command = verb(program, 'get', 'list objects of the hub')
+    const command = verbCommand(program, 'get', 'list objects of the hub')
       .command('works [name]')
       .alias('work')
       .description('list ManifestWorks: where they are, whether they are applied, available and degraded')

@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+
+/** `berth get`, `berth create` …: made by the first command that stands below it. */
+export function verbCommand(program: Command, name: string, description: string): Command {
+  const known = program.commands.find((command) => command.name() === name);
+  return known ?? program.command(name).description(description).addHelpText('after', helpOf);
+}
+
+function helpOf({ command }: { readonly command: Command }): string {
+  const examples = command.commands.map((child) => `  berth ${command.name()} ${child.name()} --help`);
+  return `\nExit codes: 0 done, 1 error.\n\nExamples:\n${examples.join('\n')}\n`;
+}
