@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { TransientError } from '../../../src/core/errors.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
+import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
 import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { restrictedClient } from './restricted-controller.ts';
@@ -24,10 +27,10 @@ const DUTIES = { applies: true, schedule: 'berth', works: false, embedded: false
 const GAUGE =
   'berth_source_unlisted_kinds{source="fleet",resource="deployments.apps",reason="kube.forbidden"}';
 
-const deployment = (name: string) => ({
+const deployment = (name: string, ns = 'team-a') => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
-  metadata: { name, namespace: 'team-a' },
+  metadata: { name, namespace: ns },
   spec: {
     selector: { matchLabels: { app: name } },
     template: {
@@ -61,9 +64,11 @@ describe('a kind that Berth may not list', () => {
   const revoke = () => fleet.hub.api.delete(ROLE, { namespace: '', name: 'berth-deployments' });
   const names = async (kind: KindInfo) =>
     (await fleet.hub.api.list(kind)).items.map(({ metadata }) => metadata.name).sort();
-  const parentKinds = async () =>
+  const parentSays = async (annotation: string) =>
     (await fleet.hub.api.get(CONFIG_MAP, { namespace: 'berth-system', name: 'berth-fleet' }))?.metadata
-      .annotations?.['berth.dev/member-versions'];
+      .annotations?.[annotation];
+  const parentKinds = () => parentSays('berth.dev/member-versions');
+  const parentNamespaces = () => parentSays('applyset.kubernetes.io/additional-namespaces');
 
   it('is reported by name with the missing right, everything else goes on, and it recovers', async () => {
     fleet.git.commit({
@@ -102,7 +107,9 @@ describe('a kind that Berth may not list', () => {
 
   it('keeps on the hub what left Git meanwhile, remembers it across a restart, and deletes it later', async () => {
     await grant('list', 'create', 'patch', 'delete');
-    fleet.git.commit({ ...baseFiles, 'apps.yaml': yaml(deployment('a'), deployment('b')) });
+    // In a namespace that nothing else of the source is in.
+    const apps = yaml(deployment('a', 'default'), deployment('b', 'default'));
+    fleet.git.commit({ ...baseFiles, 'apps.yaml': apps });
     const options = { api: restricted.api, embedded: false };
     await fleet.serve(options);
     await fleet.until(async () => ((await names(DEPLOYMENT)).length === 2 ? true : undefined));
@@ -118,6 +125,7 @@ describe('a kind that Berth may not list', () => {
     await fleet.until(async () => ((await names(MANAGED_CLUSTER)).length === 5 ? true : undefined));
     expect(await names(DEPLOYMENT)).toEqual(['a', 'b']);
     expect(await parentKinds()).toContain('apps/v1/Deployment');
+    expect(await parentNamespaces()).toBe('default,team-a');
     await fleet.stop();
 
     await grant('list', 'delete');
@@ -125,6 +133,43 @@ describe('a kind that Berth may not list', () => {
     await fleet.event('synced', ({ pruned }) => pruned === 2);
     expect(await names(DEPLOYMENT)).toEqual([]);
     expect(await parentKinds()).not.toContain('Deployment');
+    expect(await parentNamespaces()).toBe('team-a');
+  });
+
+  it('stops nothing else either when the hub itself fails to list it', async () => {
+    let broken = true;
+    class BrokenConversion extends InterceptedKubeApi {
+      protected override read<T>(request: () => Promise<T>, right: string): Promise<T> {
+        if (broken && right === 'list deployments')
+          throw new TransientError('conversion webhook failed', {
+            code: 'kube.internalerror',
+            subject: 'GET',
+          });
+        return request();
+      }
+      protected override write<T>(request: () => Promise<T>): Promise<T> {
+        return request();
+      }
+      override async *watch(...args: Parameters<KubeApi['watch']>) {
+        yield* this.inner.watch(...args);
+      }
+    }
+    fleet.git.commit({
+      ...baseFiles,
+      'apps.yaml': yaml(deployment('a')),
+      'web.yaml': yaml(placement('web')),
+    });
+    await fleet.serve({ api: new BrokenConversion(fleet.hub.api) });
+    await fleet.published('web');
+    expect(await fleet.event('sync-problem')).toMatchObject({
+      object: 'kind deployments.apps',
+      message: expect.stringMatching(
+        /^deployments\.apps cannot be listed: .*conversion webhook failed/,
+      ) as string,
+    });
+    expect(await names(DEPLOYMENT)).toEqual([]);
+    broken = false;
+    await fleet.until(async () => ((await names(DEPLOYMENT)).length === 1 ? true : undefined));
   });
 
   it('is no reason to believe a hub that answers for nothing', async () => {
