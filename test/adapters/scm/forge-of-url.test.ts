@@ -3,60 +3,44 @@ import { forgeOfUrl } from '../../../src/adapters/scm/forge-of-url.ts';
 
 describe('what the URL of a repository tells of the API of its forge', () => {
   it.each([
-    {
-      provider: 'github',
-      url: 'https://github.com/acme/fleet.git',
-      want: { apiUrl: 'https://api.github.com', repository: 'acme/fleet' },
-    },
-    {
-      provider: 'github',
-      url: 'git@github.com:acme/fleet.git',
-      want: { apiUrl: 'https://api.github.com', repository: 'acme/fleet' },
-    },
-    {
-      provider: 'github',
-      url: 'ssh://git@ghe.example.org:2222/acme/fleet/',
-      want: { apiUrl: 'https://ghe.example.org/api/v3', repository: 'acme/fleet' },
-    },
-    {
-      provider: 'gitlab',
-      url: 'https://gitlab.example.org:8443/group/sub/fleet.git',
-      want: { apiUrl: 'https://gitlab.example.org:8443/api/v4', repository: 'group/sub/fleet' },
-    },
-    {
-      provider: 'gitea',
-      url: 'gitea.example.org:acme/fleet',
-      want: { apiUrl: 'https://gitea.example.org/api/v1', repository: 'acme/fleet' },
-    },
-    {
-      provider: 'bitbucket',
-      url: 'https://bitbucket.org/acme/fleet',
-      want: { apiUrl: 'https://api.bitbucket.org/2.0', repository: 'acme/fleet' },
-    },
-    {
-      provider: 'bitbucket',
-      url: 'https://stash.example.org/scm/acme/fleet.git',
-      want: undefined,
-    },
-    {
-      provider: 'azure-devops',
-      url: 'https://dev.azure.com/org/My%20project/_git/fleet',
-      want: { apiUrl: 'https://dev.azure.com', repository: 'org/My project/fleet' },
-    },
-    {
-      provider: 'azure-devops',
-      url: 'git@ssh.dev.azure.com:v3/org/project/fleet',
-      want: { apiUrl: 'https://dev.azure.com', repository: 'org/project/fleet' },
-    },
-    {
-      provider: 'gitlab',
-      url: 'https://gitlab.example.org/100%/fleet.git',
-      want: { apiUrl: 'https://gitlab.example.org/api/v4', repository: '100%/fleet' },
-    },
-    { provider: 'github', url: '/srv/git/fleet.git', want: undefined },
-    { provider: 'github', url: './fleet', want: undefined },
-    { provider: 'github', url: 'https://github.com/', want: undefined },
-  ] as const)('$provider: $url', ({ provider, url, want }) =>
-    expect(forgeOfUrl(provider, url)).toEqual(want),
+    ['github', 'https://github.com/acme/fleet.git', 'https://api.github.com', 'acme/fleet'],
+    ['github', 'git@github.com:acme/fleet.git', 'https://api.github.com', 'acme/fleet'],
+    ['github', 'ssh://git@ghe.example.org:2222/acme/fleet/', 'https://ghe.example.org/api/v3', 'acme/fleet'],
+    [
+      'gitlab',
+      'https://gitlab.example.org:8443/g/sub/fleet.git',
+      'https://gitlab.example.org:8443/api/v4',
+      'g/sub/fleet',
+    ],
+    [
+      'gitlab',
+      'https://gitlab.example.org/100%/fleet.git',
+      'https://gitlab.example.org/api/v4',
+      '100%/fleet',
+    ],
+    ['gitea', 'gitea.example.org:acme/fleet', 'https://gitea.example.org/api/v1', 'acme/fleet'],
+    ['bitbucket', 'https://bitbucket.org/acme/fleet', 'https://api.bitbucket.org/2.0', 'acme/fleet'],
+    [
+      'azure-devops',
+      'https://dev.azure.com/org/My%20project/_git/fleet',
+      'https://dev.azure.com',
+      'org/My project/fleet',
+    ],
+    [
+      'azure-devops',
+      'git@ssh.dev.azure.com:v3/org/project/fleet',
+      'https://dev.azure.com',
+      'org/project/fleet',
+    ],
+  ] as const)('%s at %s', (provider, url, apiUrl, repository) =>
+    expect(forgeOfUrl(provider, url)).toEqual({ apiUrl, repository }),
   );
+
+  it.each([
+    ['github', '/srv/git/fleet.git'],
+    ['github', './fleet'],
+    ['github', 'https://github.com/'],
+    // Data Center has another API than Cloud.
+    ['bitbucket', 'https://stash.example.org/scm/acme/fleet.git'],
+  ] as const)('nothing of %s at %s', (provider, url) => expect(forgeOfUrl(provider, url)).toBeUndefined());
 });

@@ -6,11 +6,11 @@ import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
 import { digestWorld } from '../../../src/adapters/store/world-digest.ts';
-import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { type DiskDeath, DiskLife } from '../../fakes/mortal-disk.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { decisionRecord } from '../../fakes/decision-record.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const { mortalFs } = await import('../../fakes/mortal-disk.ts');
@@ -59,21 +59,7 @@ const worldOf = (version: number): World => ({
   decisions: [],
   scores: [],
 });
-const recordOf = (hash: string, inputs: string): DecisionRecord => ({
-  hash,
-  placement: 'a/web',
-  publishedAt: '2026-01-01T00:00:00Z',
-  engineVersion: 'x',
-  commit: null,
-  inventoryRevision: 1,
-  inputs,
-  decided: '{}',
-  clusters: 0,
-  published: null,
-  added: [],
-  removed: [],
-  released: null,
-});
+const recordOf = (hash: string, inputs: string) => decisionRecord({ hash, inputs, placement: 'a/web' });
 
 describe.each(['before', 'after'] as const)('kill -9 at every change of a file, %s it is made', (when) => {
   it('a map: all of the old values or all of the new ones, and nothing left behind', async () => {

@@ -9,7 +9,7 @@ import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../../
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
 import type { CompactRecord } from '../../../src/core/publish/compact-record.ts';
-import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import { decisionRecord } from '../../fakes/decision-record.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
@@ -18,21 +18,8 @@ import { UnreliableKubeApi } from '../../fakes/unreliable-kube-api.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
-const record = (hash: string, ns = 'team-a', publishedAt = new Date().toISOString()): DecisionRecord => ({
-  hash,
-  placement: `${ns}/web`,
-  publishedAt,
-  engineVersion: 'test',
-  commit: null,
-  inventoryRevision: 0,
-  inputs: '',
-  decided: '',
-  clusters: 0,
-  published: null,
-  added: [],
-  removed: [],
-  released: null,
-});
+const record = (hash: string, ns = 'team-a', publishedAt = new Date().toISOString()) =>
+  decisionRecord({ hash, placement: `${ns}/web`, publishedAt });
 
 describe('records on a hub that is not embedded', () => {
   let fleet: ServedFleet;
