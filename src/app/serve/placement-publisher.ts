@@ -122,7 +122,7 @@ export class PlacementPublisher {
       remembered = nextTurn().then(() => this.#remember(key, { placement, result, wanted, plan }));
       settled = plan.pages;
     }
-    // A hold for another reason says nothing about the plan, and what only comes is no reason to wait for a person.
+    // What only comes is no reason to wait for a person.
     if (wanted.hold === undefined) approvals.judged(key, wanted.approval === 'met' ? 'met' : 'none');
     else if (wanted.approval === 'differs') approvals.judged(key, 'differs');
     const hold =

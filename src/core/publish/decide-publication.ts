@@ -49,7 +49,7 @@ export interface Publication {
   readonly move: Move | undefined;
   /** A release named this very change. */
   readonly releasedToken: string | undefined;
-  /** How the change compares with the approved plan. `none`: no plan, or no change. */
+  /** How the change compares with the approved plan; one that is held is not as approved yet. `none`: no plan, or no change. */
   readonly approval: 'none' | 'met' | 'differs';
   /** Look again after this long, though nothing may have changed on the hub. */
   readonly againAfterMs: number | undefined;
@@ -82,7 +82,11 @@ export function decidePublication(input: PublicationInput): Publication {
     token,
     releasedTokens: [...releaseTokens(input.placement.metadata), annotations[RELEASED_ANNOTATION]],
   });
-  if (verdict.kind === 'held') return heldPublication(verdict, state?.move);
+  if (verdict.kind === 'held')
+    return {
+      ...heldPublication(verdict, state?.move),
+      approval: input.approved === undefined ? 'none' : 'differs',
+    };
   const { added, removed, releasedToken } = verdict;
   const approval = compareWithPlan(input.approved, verdict, token);
   if (approval === 'differs' && removed.length > 0)

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Placement } from '../../../src/core/model/placement.ts';
 import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ApprovedPlan } from '../../../src/core/publish/approved-plans.ts';
+import { planToken } from '../../../src/core/publish/plan-token.ts';
 import { decidePublication, specHash } from '../../../src/core/publish/decide-publication.ts';
 import type { DecisionPage } from '../../../src/core/publish/decision-page.ts';
 import { planPlacementStatus } from '../../../src/core/publish/placement-status.ts';
@@ -20,6 +22,7 @@ class Story {
     'berth.dev/move-deadline': '10m',
   };
   readonly ready = new Set<string>();
+  approved: ApprovedPlan | undefined;
 
   step(selected: string[]) {
     const placement: Placement = {
@@ -54,6 +57,7 @@ class Story {
       state: this.state,
       budget: { percent: 25, atLeast: 2 },
       inventoryProblem: undefined,
+      approved: this.approved,
       isReady: (cluster) => this.ready.has(cluster),
       nowMs: this.nowMs,
       digest,
@@ -189,5 +193,65 @@ describe('planPlacementStatus', () => {
       now: later,
     });
     expect(flipped?.conditions?.[1]).toMatchObject({ status: 'False', lastTransitionTime: later });
+  });
+});
+
+describe('a change against the plan that was approved', () => {
+  const approvedFor = (after: string[]): ApprovedPlan => ({
+    tokens: [planToken(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], after)],
+    commit: 'a'.repeat(40),
+  });
+  it.each([
+    { name: 'no plan', approved: undefined, selected: ['c1', 'c2', 'c3'], approval: 'none', hold: undefined },
+    {
+      name: 'as approved',
+      approved: ['c1', 'c2', 'c3'],
+      selected: ['c1', 'c2', 'c3'],
+      approval: 'met',
+      hold: undefined,
+    },
+    {
+      name: 'another one goes',
+      approved: ['c1', 'c2', 'c3'],
+      selected: ['c1', 'c2', 'c4'],
+      approval: 'differs',
+      hold: 'DiffersFromPlan',
+    },
+    {
+      name: 'more come than were approved, none goes',
+      approved: ['c1', 'c2', 'c3', 'c4', 'c5'],
+      selected: ['c1', 'c2', 'c3', 'c4', 'c6'],
+      approval: 'differs',
+      hold: undefined,
+    },
+    {
+      name: 'nothing changes',
+      approved: ['c1'],
+      selected: ['c4', 'c3', 'c2', 'c1'],
+      approval: 'none',
+      hold: undefined,
+    },
+    {
+      name: 'beyond the budget: approved, but not released',
+      approved: ['c1'],
+      selected: ['c1'],
+      approval: 'differs',
+      hold: 'RemovalBudgetExceeded',
+    },
+  ])('$name', ({ approved, selected, approval, hold }) => {
+    const story = new Story();
+    story.annotations = {};
+    story.step(['c1', 'c2', 'c3', 'c4']);
+    story.approved = approved && approvedFor(approved);
+    const wanted = story.step(selected);
+    expect({ approval: wanted.approval, hold: wanted.hold?.reason }).toEqual({ approval, hold });
+    expect(wanted.groups === undefined).toBe(hold !== undefined);
+    if (hold !== 'DiffersFromPlan') return;
+    expect(wanted.hold?.message).toMatch(
+      /^This is not the plan that commit a{12} was approved with \([0-9a-f]{12}\): 1 of 4 clusters would go: c3\. /,
+    );
+    // The way out names this very change.
+    story.annotations = { 'berth.dev/release': wanted.hold?.token ?? '' };
+    expect(story.step(selected)).toMatchObject({ approval: 'met', removed: ['c3'] });
   });
 });
