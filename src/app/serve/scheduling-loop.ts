@@ -63,9 +63,9 @@ export class SchedulingLoop {
   readonly #touched = new Set<string>();
   #dirty: 'no' | 'decisions' | 'yes' = 'yes';
   readonly #wakeUp = new WakeUp();
-  /** Aborted by a placement that changed since the last pass began. */
+  /** Aborted by a placement that changed since the last pass began, and when the loop ends. */
   #newer = new AbortController();
-  /** Aborted by one that changed a while after the last one did: there is nothing to wait for. */
+  /** Aborted by one that changed a while after the last one did: there is nothing to wait for. And when the loop ends. */
   #atOnce = new AbortController();
   #newerAtMs = -Infinity;
   #brokenOff = 0;
@@ -104,13 +104,21 @@ export class SchedulingLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    // By hand: what AbortSignal.any makes stays with a signal for as long as that lives, and this one lives as long as the process.
+    const stop = (): void => [this.#newer, this.#atOnce].forEach((waited) => waited.abort());
+    signal.addEventListener('abort', stop, { once: true });
+    await this.#loop(signal).finally(() => signal.removeEventListener('abort', stop));
+    this.#cancelTimer();
+  }
+
+  async #loop(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (this.#dirty === 'no') {
         await this.#wakeUp.wait(signal);
         continue;
       }
-      await this.#pause(signal);
-      if (this.#dirty === 'decisions') await this.#untilPublished(MAX_PUBLISH_WAIT_MS, signal);
+      await this.#pause();
+      if (this.#dirty === 'decisions') await this.#untilPublished(MAX_PUBLISH_WAIT_MS);
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
       this.#touched.clear();
@@ -120,7 +128,6 @@ export class SchedulingLoop {
         throw error;
       });
     }
-    this.#cancelTimer();
   }
 
   #placementChanged(): void {
@@ -131,10 +138,10 @@ export class SchedulingLoop {
   }
 
   /** Until no changes came for a while. */
-  async #pause(signal: AbortSignal): Promise<void> {
+  async #pause(): Promise<void> {
     const { clock } = this.#options;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs));
-    const over = AbortSignal.any([signal, this.#atOnce.signal]);
+    const { signal: over } = this.#atOnce;
     for (let waitedMs = 0; waitedMs < atMostMs && !over.aborted; waitedMs += COALESCE_MS) {
       const seen = this.#requests;
       await sleep(clock, COALESCE_MS, over);
@@ -143,18 +150,16 @@ export class SchedulingLoop {
   }
 
   /** Or until a placement changed. */
-  async #untilPublished(atMostMs: number, signal: AbortSignal): Promise<void> {
+  async #untilPublished(atMostMs: number): Promise<void> {
     const { clock, whenPublished } = this.#options;
-    const published = new AbortController();
-    void whenPublished().then(() => published.abort());
-    await sleep(clock, atMostMs, AbortSignal.any([signal, this.#newer.signal, published.signal]));
+    await Promise.race([whenPublished(), sleep(clock, atMostMs, this.#newer.signal)]);
   }
 
   async #letOthersIn(signal: AbortSignal): Promise<void> {
     const { clock, isFollowing = () => false } = this.#options;
+    const { signal: over } = this.#newer;
     await sleep(clock, 0, signal);
     if (this.#passes === 0) return;
-    const over = AbortSignal.any([signal, this.#newer.signal]);
     for (; isFollowing() && this.#followWaitMs > 0 && !over.aborted; this.#followWaitMs -= SLICE_MS)
       await sleep(clock, SLICE_MS, over);
   }
@@ -176,7 +181,7 @@ export class SchedulingLoop {
       const key = namespacedName(result.placement.metadata);
       seen.set(key, result);
       if (this.#takeResult(key, result, world) || touched.has(key)) enqueue(key);
-      if (seen.size === othersFrom) await this.#untilPublished(MAX_FIRST_WAIT_MS, signal);
+      if (seen.size === othersFrom) await this.#untilPublished(MAX_FIRST_WAIT_MS);
       else if (clock.now() >= sliceEndsAtMs) await this.#letOthersIn(signal);
       else continue;
       if (signal.aborted) return;

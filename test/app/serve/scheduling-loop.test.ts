@@ -185,6 +185,15 @@ describe('a pass over the placements', () => {
       expect(decided).toHaveLength(4);
     });
 
+    it('ends at once while it waits', async () => {
+      published = new Promise(() => undefined);
+      loop.request('inputs', 'team/c');
+      await clock.advance(10);
+      stop.abort();
+      await run;
+      expect(decided).toHaveLength(1);
+    });
+
     it('breaks a pass off for it, and forgets none of the others', async () => {
       [costMs, generation] = [10, 2];
       meanwhile = (name) => {
