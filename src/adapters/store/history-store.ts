@@ -10,6 +10,8 @@ import { historyFiles, HistoryReader, type WorldManifest } from './history-reade
 import { LineFile } from './line-file.ts';
 import { WORLD_LISTS, type WorldDigest } from './world-digest.ts';
 
+const GATHER_MS = 50;
+
 interface Entry {
   readonly record: DecisionRecord;
   readonly world: WorldDigest;
@@ -33,6 +35,7 @@ export class HistoryStore {
   readonly #known = new Set<string>();
   readonly #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
+  #hurry: () => void = () => undefined;
   #records: number | undefined;
 
   constructor(options: HistoryOptions) {
@@ -51,12 +54,16 @@ export class HistoryStore {
 
   /** Resolves when everything appended so far is on disk (or was reported as lost). */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    while (this.#writing !== undefined) {
+      this.#hurry();
+      await this.#writing;
+    }
   }
 
-  /** What arrives while one write is under way goes into the next. */
+  /** What arrives within a moment, and while one write is under way, is written together: a file operation costs more than a record. */
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
+      await this.#gather();
       const batch = this.#waiting.splice(0);
       try {
         await this.#write(batch);
@@ -67,6 +74,16 @@ export class HistoryStore {
       }
     }
     this.#writing = undefined;
+  }
+
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.#hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async #write(batch: readonly Entry[]): Promise<void> {
