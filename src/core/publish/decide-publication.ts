@@ -47,7 +47,7 @@ export interface Publication {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly move: Move | undefined;
-  /** A release named this very change. */
+  /** Of the release that named this very change, if one did. */
   readonly releasedToken: string | undefined;
   /** How the change compares with the approved plan; one that is held is not as approved yet. `none`: no plan, or no change. */
   readonly approval: 'none' | 'met' | 'differs';
