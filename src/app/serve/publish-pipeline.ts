@@ -175,17 +175,18 @@ export class PublishPipeline {
       });
     });
     inventory.decisions.store.onChange(({ key, before, after }) => {
-      const changed = after ?? before;
-      const placement = changed === undefined ? undefined : placementOf(changed);
       // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
       scheduling.request('decisions');
-      if (placement === undefined || this.#view.isOwn(key, after)) return;
+      if (this.#view.isOwn(key, after)) return;
       const outcome = outcomeOf(before, after);
-      if (before !== undefined) this.#noteForeign(placement, key, outcome);
-      this.#early.take(placement, {
-        isOurs: () => this.#view.made(key, outcome),
-        tell: () => scheduling.request('decisions', placement),
-      });
+      // Somebody may have taken the page from its placement: both are told.
+      for (const placement of new Set([before, after].flatMap(placementsOf))) {
+        if (before !== undefined) this.#noteForeign(placement, key, outcome);
+        this.#early.take(placement, {
+          isOurs: () => this.#view.made(key, outcome),
+          tell: () => scheduling.request('decisions', placement),
+        });
+      }
     });
     inventory.works.store.onChange(({ before, after }) => {
       const moving = (after ?? before)?.metadata.namespace;
@@ -234,6 +235,11 @@ function isInputChange({ before, after }: ObjectChange): boolean {
       metadata.deletionTimestamp,
     ]);
   return inputs(before) !== inputs(after);
+}
+
+function placementsOf(page: KubeObject | undefined): readonly string[] {
+  const placement = page === undefined ? undefined : placementOf(page);
+  return placement === undefined ? [] : [placement];
 }
 
 function statusText(object: KubeObject | undefined): string {

@@ -95,6 +95,18 @@ describe('serveFleet on the embedded hub', () => {
     });
   });
 
+  it('lists the clusters again when somebody takes a page from its placement', async () => {
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) }, 'First fleet');
+    await serve();
+    await published('web');
+    await until(async () => (await read('web')).status);
+    const labels = { 'cluster.open-cluster-management.io/placement': null };
+    const page = { namespace: 'team-a', name: 'web-decision-1' };
+    await hub.api.mergePatch(PLACEMENT_DECISION, page, { metadata: { labels } });
+    expect(await decisions('web')).toEqual([]);
+    await until(async () => ((await decisions('web')).length === 2 ? true : undefined));
+  });
+
   it('holds a change beyond the budget, says how to let it through, and a commit that does so releases it', async () => {
     git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
     await serve();
