@@ -15,7 +15,7 @@ import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.j
 import { commitFiles, fileOf, filesOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);
-const COMMITS = Number(process.argv[3] ?? 60);
+const COMMITS = Number(process.argv[3] ?? 100);
 const PORT = 20_000 + (process.pid % 10_000);
 const MAIN = new URL('../../dist/src/app/cli/main.js', import.meta.url).pathname;
 const keep = process.env.BENCH_DIR;
