@@ -68,7 +68,10 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
         { metadata: { annotations: { [RELEASE_ANNOTATION]: flags.token, ...releasedBy } } },
         options,
       );
-      io.stdout.write(`released deletions of source ${flags.source} (token ${flags.token})\n`);
+      // What is held stands with the controller, not on the hub: whether the token is today's shows at its next pass.
+      io.stdout.write(
+        `noted for source ${flags.source}: at its next pass the controller deletes what it holds under token ${flags.token}, and nothing if it holds other deletions by then (berth status)\n`,
+      );
       return 0;
     }
     const [namespace, name, more] = (placement ?? '').split('/');
