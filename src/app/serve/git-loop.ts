@@ -22,6 +22,8 @@ export interface GitLoopOptions {
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
   readonly onFleet: (fleet: Fleet) => void;
+  /** Waited for before the hub is compared the first time since the start. */
+  readonly beforeFirstCompare?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** The hub follows what was read, as far as that was possible. */
   readonly onFollowed?: (() => void) | undefined;
   /** A pass failed: what there is to know of the source now, is known. */
@@ -128,7 +130,10 @@ export class GitLoop {
     const compare = due || retry || !isNew;
     if (!compare || (isNew && sync.isSettled))
       await this.#follow(sync, this.#fleet, { compare: false, signal });
-    if (compare) await this.#follow(sync, this.#fleet, { compare, signal });
+    if (compare) {
+      if (this.#comparedAtMs === -Infinity) await this.#options.beforeFirstCompare?.(signal);
+      await this.#follow(sync, this.#fleet, { compare, signal });
+    }
     this.#syncedCommit = commit;
     // Not after every commit: with many of them the hub would never be compared.
     if (compare) this.#comparedAtMs = clock.now();

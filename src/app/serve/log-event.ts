@@ -28,7 +28,9 @@ export function logEvent(log: Logger, event: FleetEvent): void {
     }
     case 'decided': {
       const { placement, result, added, removed } = event;
-      log.info('placement decided', {
+      // At a start all placements are decided, mostly as they were.
+      const isNews = added.length + removed.length > 0 || result.outcome !== 'scheduled';
+      log[isNews ? 'info' : 'debug']('placement decided', {
         placement,
         outcome: result.outcome,
         clusters: result.selected.length,

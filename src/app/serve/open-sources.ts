@@ -30,6 +30,7 @@ export async function openSources(
   options: ServeFleetOptions,
   told: Pick<SourceLedger, 'read' | 'followed' | 'failed'>,
   emit: (happening: FleetHappening) => void,
+  beforeFirstCompare: (signal: AbortSignal) => Promise<void>,
 ): Promise<readonly OpenSource[]> {
   const names = new Set<string>();
   const pool = new ParsePool();
@@ -65,6 +66,7 @@ export async function openSources(
           reporter?.reporter.report(fleet);
         },
         check: (fleet) => checkFleet(fleet, checker),
+        beforeFirstCompare,
         onFollowed: () => told.followed(name),
         onFailure: () => {
           claims.looked(name);

@@ -4,6 +4,7 @@ import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
+import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
@@ -21,6 +22,12 @@ import { PlanApprovals, type SourcePlans } from './plan-approvals.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { SourceLedger } from './source-ledger.ts';
 import { UpstreamDecisions } from './upstream-decisions.ts';
+
+/**
+ * What is published comes before what may have to be mended: at a start both want the whole process, and whoever waits for
+ * it to be ready waits for the first. A hub that does not let Berth decide is followed all the same, so much later.
+ */
+const MAX_FIRST_PUBLICATION_MS = 10_000;
 
 export interface FleetController {
   /** Events from now on; each reader gets its own sequence. */
@@ -65,7 +72,9 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     ledger,
   });
   const readiness = new Readiness(inventory, book, ledger.firstReads);
-  const loops = await openSources(options, ledger, emit);
+  const loops = await openSources(options, ledger, emit, async (signal) => {
+    await Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
+  });
   const http = await serveHttp({
     options,
     inventory,
