@@ -130,7 +130,7 @@ async function ratio(clusters, placements) {
     const flags = '--target ES2023 --module NodeNext --moduleResolution NodeNext --skipLibCheck --rewriteRelativeImportExtensions --verbatimModuleSyntax';
     execFileSync('node', [tsc, '--ignoreConfig', ...flags.split(' '), '--types', 'node', '--rootDir', new URL('../..', import.meta.url).pathname, '--outDir', out, source], { stdio: 'inherit' });
     const { scheduleAllPlainly } = await import(join(out, 'test/reference/reference-schedule.js'));
-    const { compileCel } = await import(new URL('src/core/placement/cel-hook.js', dist));
+    const { compileCel } = await import(new URL('src/core/placement/filter/cel-hook.js', dist));
     const world = fleet(clusters, placements);
     const plain = measure(() => scheduleAllPlainly(world, compileCel));
     const engine = measure(() => new PlacementEngine(world).scheduleAll());

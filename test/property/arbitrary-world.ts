@@ -9,8 +9,8 @@ import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
 import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../src/core/model/placement-decision.ts';
 import type { Placement } from '../../src/core/model/placement.ts';
-import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/prefer-no-select.ts';
-import type { WorldDelta } from '../../src/core/placement/world-delta.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/filter/prefer-no-select.ts';
+import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 
 /** Small worlds with few words, so that everything meets everything: about as many matches as misses. */

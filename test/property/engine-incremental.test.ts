@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
-import { compileCel, rememberCel } from '../../src/core/placement/cel-hook.ts';
+import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { decisionOwner } from '../../src/core/placement/decision-book.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
-import type * as RedecideModule from '../../src/core/placement/redecide-placement.ts';
-import { renderCase } from '../../src/core/placement/render-case.ts';
+import type * as RedecideModule from '../../src/core/placement/follow/redecide-placement.ts';
+import { renderCase } from '../../src/core/placement/case/render-case.ts';
 import { placementKey } from '../../src/core/placement/scheduling-index.ts';
-import type { PlacementTrace } from '../../src/core/placement/trace.ts';
-import type { WorldDelta } from '../../src/core/placement/world-delta.ts';
-import { applyToWorld } from '../../src/core/placement/world-delta.ts';
+import type { PlacementTrace } from '../../src/core/placement/trace/trace.ts';
+import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
+import { applyToWorld } from '../../src/core/placement/follow/world-delta.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { replaceDecisions, schedulePlainly } from '../reference/reference-schedule.ts';
 import { crowdDelta, crowdedWorld, delta, published, world } from './arbitrary-world.ts';
@@ -20,7 +20,7 @@ const cel = rememberCel(compileCel);
 
 /** How often a decision was brought up to date, and how often it had to be made anew. */
 const taken = vi.hoisted(() => ({ short: 0, long: 0 }));
-vi.mock('../../src/core/placement/redecide-placement.ts', async (importOriginal) => {
+vi.mock('../../src/core/placement/follow/redecide-placement.ts', async (importOriginal) => {
   const real = await importOriginal<typeof RedecideModule>();
   const redecidePlacement: typeof real.redecidePlacement = (...args) => {
     const state = real.redecidePlacement(...args);

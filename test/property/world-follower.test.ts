@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileCel, rememberCel } from '../../src/core/placement/cel-hook.ts';
+import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
-import { decisionObjects } from '../../src/core/placement/render-case.ts';
+import { decisionObjects } from '../../src/core/placement/case/render-case.ts';
 import type { ScheduleResult } from '../../src/core/placement/schedule-result.ts';
 import { placementKey } from '../../src/core/placement/scheduling-index.ts';
-import type { WorldDelta } from '../../src/core/placement/world-delta.ts';
-import { applyToWorld } from '../../src/core/placement/world-delta.ts';
-import { WorldFollower } from '../../src/core/placement/world-follower.ts';
+import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
+import { applyToWorld } from '../../src/core/placement/follow/world-delta.ts';
+import { WorldFollower } from '../../src/core/placement/follow/world-follower.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { crowdDelta, crowdedWorld, delta, world } from './arbitrary-world.ts';
 

@@ -5,7 +5,7 @@ import { compileLabelSelector, matchesLabels } from '../../src/core/model/label-
 import { addSeconds, compareInstants, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
 import { COST_BUDGET } from '../../src/core/cel/cel-cost.ts';
-import type { CompileCel } from '../../src/core/placement/cel-hook.ts';
+import type { CompileCel } from '../../src/core/placement/filter/cel-hook.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 
 /** Section 2 and 3 of the rules, read literally: lists of clusters are filtered one cluster at a time. */

@@ -2,7 +2,7 @@ import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
 import type { IntOrString } from '../../src/core/model/int-or-percent.ts';
 import type { Placement } from '../../src/core/model/placement.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
-import { compileCel } from '../../src/core/placement/cel-hook.ts';
+import { compileCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { byText, selectorTest } from './reference-filters.ts';
 
 /** Section 5 of the rules: the selected clusters cut into groups, or what is wrong with the strategy. */

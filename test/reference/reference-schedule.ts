@@ -10,8 +10,8 @@ import type { Placement } from '../../src/core/model/placement.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../src/core/model/placement.ts';
 import { compareInstants, formatRfc3339, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
-import type { CaseDecision, CaseResult } from '../../src/core/placement/case-result.ts';
-import type { CompileCel } from '../../src/core/placement/cel-hook.ts';
+import type { CaseDecision, CaseResult } from '../../src/core/placement/case/case-result.ts';
+import type { CompileCel } from '../../src/core/placement/filter/cel-hook.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import {
   availableClusters,

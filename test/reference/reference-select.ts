@@ -2,7 +2,7 @@ import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
 import type { Placement, SpreadConstraint } from '../../src/core/model/placement.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
 import { parseRfc3339 } from '../../src/core/model/rfc3339.ts';
-import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/prefer-no-select.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/filter/prefer-no-select.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { byText, claimMap, ownValue, taintToleratedUntil } from './reference-filters.ts';
 

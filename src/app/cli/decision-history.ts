@@ -41,7 +41,7 @@ async function readHubRecords(
   flags: HistoryFlags,
   namespace: string | undefined,
 ): Promise<readonly CompactRecord[]> {
-  const { dataOf, RECORDS_LABEL } = await import('../serve/hub-records.ts');
+  const { dataOf, RECORDS_LABEL } = await import('../serve/publish/hub-records.ts');
   const { recordsOf } = await import('../../core/publish/compact-record.ts');
   const { items } = await withHub(io, flags, (hub) =>
     hub.list(CONFIG_MAP, { namespace, labelSelector: RECORDS_LABEL }),

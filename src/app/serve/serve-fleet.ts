@@ -7,21 +7,21 @@ import type { PublishState } from '../../core/publish/publish-state.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
-import { ControllerMetrics } from './controller-metrics.ts';
-import { serveHttp } from './controller-http.ts';
-import { DecisionRecorder } from './decision-recorder.ts';
-import { EventStream } from './event-stream.ts';
+import { ControllerMetrics } from './http/controller-metrics.ts';
+import { serveHttp } from './http/controller-http.ts';
+import { DecisionRecorder } from './publish/decision-recorder.ts';
+import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
-import { HubRecords } from './hub-records.ts';
+import { HubRecords } from './publish/hub-records.ts';
 import { HubInventory } from './hub-inventory.ts';
-import { openSources } from './open-sources.ts';
-import { PublishPipeline } from './publish-pipeline.ts';
-import { PublishedBook } from './published-book.ts';
-import { Readiness } from './readiness.ts';
-import { PlanApprovals, type SourcePlans } from './plan-approvals.ts';
+import { openSources } from './sync/open-sources.ts';
+import { PublishPipeline } from './publish/publish-pipeline.ts';
+import { PublishedBook } from './publish/published-book.ts';
+import { Readiness } from './http/readiness.ts';
+import { PlanApprovals, type SourcePlans } from './publish/plan-approvals.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
-import { SourceLedger } from './source-ledger.ts';
-import { UpstreamDecisions } from './upstream-decisions.ts';
+import { SourceLedger } from './sync/source-ledger.ts';
+import { UpstreamDecisions } from './publish/upstream-decisions.ts';
 
 /**
  * What is published comes before what may have to be mended: at a start both want the whole process, and whoever waits for

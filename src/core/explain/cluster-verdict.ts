@@ -2,9 +2,9 @@ import type { ManagedCluster } from '../model/managed-cluster.ts';
 import type { Placement } from '../model/placement.ts';
 import { epochMsOf, formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../model/rfc3339.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
-import type { TraceFailure } from '../placement/trace-predicates.ts';
-import type { TraceTaint } from '../placement/trace-taints.ts';
-import type { PlacementTrace } from '../placement/trace.ts';
+import type { TraceFailure } from '../placement/trace/trace-predicates.ts';
+import type { TraceTaint } from '../placement/trace/trace-taints.ts';
+import type { PlacementTrace } from '../placement/trace/trace.ts';
 import type { ClusterVerdict, PredicateFailure, ScoreFinding, TaintFinding } from './explanation.ts';
 
 /** One placement as decided in one world. */

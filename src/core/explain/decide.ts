@@ -1,10 +1,10 @@
 import type { Placement } from '../model/placement.ts';
 import { decisionOwner } from '../placement/decision-book.ts';
 import { PlacementEngine } from '../placement/engine.ts';
-import { decisionObjects } from '../placement/render-case.ts';
+import { decisionObjects } from '../placement/case/render-case.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { placementKey } from '../placement/scheduling-index.ts';
-import type { PlacementTrace } from '../placement/trace.ts';
+import type { PlacementTrace } from '../placement/trace/trace.ts';
 import type { World } from '../snapshot/world.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
 import type { PlacementRef } from './world-change.ts';

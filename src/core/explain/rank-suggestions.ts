@@ -1,7 +1,7 @@
 import type { ManagedCluster } from '../model/managed-cluster.ts';
 import { placementAfter } from './apply-world-change.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
-import type { WhatIfOutcome } from '../placement/what-if.ts';
+import type { WhatIfOutcome } from '../placement/trace/what-if.ts';
 import type { ClusterVerdict, ScoreFinding, Suggestion } from './explanation.ts';
 import type { Fix } from './fixes.ts';
 import type { SuggestionSubject } from './suggestion-subject.ts';

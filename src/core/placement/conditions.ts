@@ -1,5 +1,5 @@
 import type { Condition } from '../model/object-meta.ts';
-import type { EligibilityClass } from './eligibility.ts';
+import type { EligibilityClass } from './filter/eligibility.ts';
 import type { ScheduleStatus } from './schedule-result.ts';
 
 export interface ConditionInput {

@@ -1,15 +1,15 @@
 import type { Bitset } from '../snapshot/bitset.ts';
 import { readBits } from '../snapshot/bitset.ts';
 import type { DecidedState } from './decided-state.ts';
-import { feasibleClusters, isEmpty, matchingClusters } from './feasible.ts';
+import { feasibleClusters, isEmpty, matchingClusters } from './filter/feasible.ts';
 import { finishDecision, misconfigured } from './finish-decision.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import type { ScoreInput } from './prioritize/prioritizer.ts';
-import type { KeptScores, Scored } from './score-clusters.ts';
-import { keepScores, scoreClusters } from './score-clusters.ts';
+import type { KeptScores, Scored } from './prioritize/score-clusters.ts';
+import { keepScores, scoreClusters } from './prioritize/score-clusters.ts';
 import type { ScheduleStatus } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
-import { rankAll, selectRanked } from './select-ranked.ts';
+import { rankAll, selectRanked } from './select/select-ranked.ts';
 import { Standing } from './standing.ts';
 
 /** How the decisions of before stand. */

@@ -1,7 +1,7 @@
 import type { Bitset } from '../snapshot/bitset.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import type { ScheduleResult } from './schedule-result.ts';
-import type { KeptScores } from './score-clusters.ts';
+import type { KeptScores } from './prioritize/score-clusters.ts';
 import type { CompiledPlacement } from './scheduling-index.ts';
 import type { Standing } from './standing.ts';
 

@@ -2,7 +2,7 @@ import type { PlacementDecision } from '../model/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
 import { hasBit } from '../snapshot/bitset.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
-import { CountJournal } from './count-journal.ts';
+import { CountJournal } from './follow/count-journal.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import { decisionChange, listDecisions, ownDecisions } from './own-decisions.ts';
 

@@ -3,22 +3,22 @@ import type { Instant } from '../model/rfc3339.ts';
 import { compareInstants } from '../model/rfc3339.ts';
 import { makeBitset } from '../snapshot/bitset.ts';
 import type { World } from '../snapshot/world.ts';
-import { carryOver } from './carry-over.ts';
-import type { CompileCel } from './cel-hook.ts';
-import { compileCel, rememberCel } from './cel-hook.ts';
+import { carryOver } from './follow/carry-over.ts';
+import type { CompileCel } from './filter/cel-hook.ts';
+import { compileCel, rememberCel } from './filter/cel-hook.ts';
 import type { DecisionBasis } from './decide-placement.ts';
 import { decidePlacement } from './decide-placement.ts';
 import type { DecidedState } from './decided-state.ts';
 import { DecisionBook } from './decision-book.ts';
-import { ImpactFinder } from './impact.ts';
+import { ImpactFinder } from './follow/impact.ts';
 import { indexWorld, parseNow } from './index-world.ts';
-import { ListedPlacements } from './listed-placements.ts';
-import { isSettled, redecidePlacement } from './redecide-placement.ts';
+import { ListedPlacements } from './follow/listed-placements.ts';
+import { isSettled, redecidePlacement } from './follow/redecide-placement.ts';
 import type { ScheduleResult } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
-import { PlacementTrace } from './trace.ts';
-import type { WorldDelta } from './world-delta.ts';
-import { applyToWorld, changesStructure } from './world-delta.ts';
+import { PlacementTrace } from './trace/trace.ts';
+import type { WorldDelta } from './follow/world-delta.ts';
+import { applyToWorld, changesStructure } from './follow/world-delta.ts';
 
 export interface EngineOptions {
   /** Default: the CEL of core/cel. */

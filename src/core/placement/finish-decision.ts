@@ -3,12 +3,12 @@ import { makeBitset, putBit, readBits } from '../snapshot/bitset.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
 import { conditionsOf } from './conditions.ts';
 import type { DecidedState } from './decided-state.ts';
-import { cutGroups } from './decision-groups.ts';
+import { cutGroups } from './select/decision-groups.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import { ownDecisions } from './own-decisions.ts';
 import { requeueAtMs } from './requeue-time.ts';
 import type { DecisionGroup, ScheduleResult, ScheduleStatus } from './schedule-result.ts';
-import type { KeptScores } from './score-clusters.ts';
+import type { KeptScores } from './prioritize/score-clusters.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
 import type { Standing } from './standing.ts';
 

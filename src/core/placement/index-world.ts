@@ -3,8 +3,8 @@ import type { Instant } from '../model/rfc3339.ts';
 import { parseRfc3339 } from '../model/rfc3339.ts';
 import { Fleet } from '../snapshot/fleet.ts';
 import type { World } from '../snapshot/world.ts';
-import type { CompileCel } from './cel-hook.ts';
-import { Eligibility } from './eligibility.ts';
+import type { CompileCel } from './filter/cel-hook.ts';
+import { Eligibility } from './filter/eligibility.ts';
 import { SchedulingIndex } from './scheduling-index.ts';
 
 export function parseNow(text: string): Instant {

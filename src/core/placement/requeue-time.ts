@@ -3,7 +3,7 @@ import { compareInstants, epochMsOf } from '../model/rfc3339.ts';
 import { hasBit } from '../snapshot/bitset.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
-import { matchTolerations } from './taint-rules.ts';
+import { matchTolerations } from './filter/taint-rules.ts';
 
 /** The earliest end of a toleration that keeps a cluster of before tolerated, in milliseconds since the epoch. */
 export function requeueAtMs(

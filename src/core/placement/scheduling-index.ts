@@ -2,17 +2,17 @@ import type { ClusterPredicate, Placement, SpreadConstraint, Toleration } from '
 import { SCHEDULING_DISABLE_ANNOTATION } from '../model/placement.ts';
 import type { Instant } from '../model/rfc3339.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
-import type { CompileCel } from './cel-hook.ts';
-import type { GroupPlanResult } from './decision-groups.ts';
-import { planGroups } from './decision-groups.ts';
-import type { Eligibility, EligibilityClass } from './eligibility.ts';
-import { PredicateClass } from './predicate-class.ts';
-import { breaksTiesByPreferNoSelect } from './prefer-no-select.ts';
+import type { CompileCel } from './filter/cel-hook.ts';
+import type { GroupPlanResult } from './select/decision-groups.ts';
+import { planGroups } from './select/decision-groups.ts';
+import type { Eligibility, EligibilityClass } from './filter/eligibility.ts';
+import { PredicateClass } from './filter/predicate-class.ts';
+import { breaksTiesByPreferNoSelect } from './filter/prefer-no-select.ts';
 import type { PolicyResult } from './prioritize/registry.ts';
 import { resolvePolicy } from './prioritize/registry.ts';
-import { ScoreEnds } from './score-ends.ts';
+import { ScoreEnds } from './prioritize/score-ends.ts';
 import { Scratch } from './scratch.ts';
-import { TolerationClass } from './toleration-class.ts';
+import { TolerationClass } from './filter/toleration-class.ts';
 
 /** A placement with everything that its text alone decides, looked up or built once. */
 export interface CompiledPlacement {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { startEngine } from '../../../src/app/serve/placement-engine.ts';
-import { DecisionRecorder } from '../../../src/app/serve/decision-recorder.ts';
+import { DecisionRecorder } from '../../../src/app/serve/publish/decision-recorder.ts';
 import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { runCli } from '../../../src/app/cli/program.ts';

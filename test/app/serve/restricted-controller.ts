@@ -4,7 +4,7 @@ import { loadAll } from 'js-yaml';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
-import { type ControllerDuties, renderControllerRbac } from '../../../src/app/serve/controller-rbac.ts';
+import { type ControllerDuties, renderControllerRbac } from '../../../src/app/serve/rbac/controller-rbac.ts';
 import { type KindInfo, MANIFEST_WORK, NAMESPACE } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi, WriteOptions } from '../../../src/core/ports.ts';

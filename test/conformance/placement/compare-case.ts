@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { CaseResult } from '../../../src/core/placement/case-result.ts';
+import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 
 export interface RecordedCase {

@@ -9,7 +9,7 @@ import { explainPair } from '../../../src/core/explain/explain-pair.ts';
 import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
 import type { PairExplanation } from '../../../src/core/explain/explanation.ts';
 import { recordedClusters } from '../../../src/core/explain/recorded-decisions.ts';
-import type { CaseResult } from '../../../src/core/placement/case-result.ts';
+import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 
 interface RecordedCase {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CaseResult } from '../../../src/core/placement/case-result.ts';
-import { compileCel } from '../../../src/core/placement/cel-hook.ts';
-import { simulateWorld } from '../../../src/core/placement/render-case.ts';
+import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
+import { compileCel } from '../../../src/core/placement/filter/cel-hook.ts';
+import { simulateWorld } from '../../../src/core/placement/case/render-case.ts';
 import { scheduleAllPlainly } from '../../reference/reference-schedule.ts';
 import { caseGroups, comparable, readCases } from './compare-case.ts';
 

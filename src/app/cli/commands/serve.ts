@@ -164,7 +164,7 @@ async function printRbac(
   { config, works, embedded }: ServeFlags,
   modes: { readonly sync: 'apply' | 'observe'; readonly schedule: 'berth' | 'upstream' },
 ): Promise<ExitCode> {
-  const { renderControllerRbac } = await import('../../serve/controller-rbac.ts');
+  const { renderControllerRbac } = await import('../../serve/rbac/controller-rbac.ts');
   const { readSettings } = await import('../../settings/read-settings.ts');
   const { secretsOf } = await import('../../settings/secrets-of.ts');
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));

@@ -70,7 +70,7 @@ type Answer =
 /** One bad line never stops the others. The engine is loaded when it is needed. */
 async function loadAnswerLine(): Promise<(line: string, number: number) => Answer> {
   const { readCase } = await import('../simulation-case.ts');
-  const { simulateWorld } = await import('../../../core/placement/render-case.ts');
+  const { simulateWorld } = await import('../../../core/placement/case/render-case.ts');
   return (line, number) => {
     const read = readCase(line);
     if (!read.ok) return { name: null, error: `line ${number}: ${read.error}` };

@@ -1,4 +1,4 @@
-import type { ControllerStatus } from '../../serve/controller-status.ts';
+import type { ControllerStatus } from '../../serve/http/controller-status.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';

@@ -1,0 +1,19 @@
+import type { WorkQueue } from '../../../runtime/work-queue.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
+import type { GitLoop } from '../sync/git-loop.ts';
+import type { HubInventory } from '../hub-inventory.ts';
+import type { PublishedBook } from '../publish/published-book.ts';
+import type { Readiness } from './readiness.ts';
+import type { ServeFleetOptions } from '../serve-options.ts';
+
+/** What the controller's HTTP answers are made from. */
+export interface ControllerHttpOptions {
+  readonly options: ServeFleetOptions;
+  readonly inventory: HubInventory;
+  readonly book: PublishedBook;
+  readonly metrics: ControllerMetrics;
+  readonly loops: readonly GitLoop[];
+  readonly decider: { readonly queue: WorkQueue };
+  readonly readiness: Readiness;
+  readonly warnings: () => readonly string[];
+}

@@ -1,0 +1,91 @@
+import { errorText } from '../../../core/errors.ts';
+import type { Placement } from '../../../core/model/placement.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
+import type { GitLoop } from '../sync/git-loop.ts';
+import type { HubInventory } from '../hub-inventory.ts';
+import type { PublishedBook } from '../publish/published-book.ts';
+import type { Readiness } from './readiness.ts';
+import type { ServeFleetOptions } from '../serve-options.ts';
+
+/** What `berth status` shows. Plain JSON. */
+export interface ControllerStatus {
+  readonly ready: boolean;
+  readonly problem: string | undefined;
+  readonly schedule: 'berth' | 'upstream';
+  /** What a person should look at, e.g. two controllers that decide the same placements. */
+  readonly warnings: readonly string[];
+  readonly sources: readonly SourceReport[];
+  readonly placements: readonly PlacementReport[];
+}
+
+export interface SourceReport {
+  readonly name: string;
+  readonly commit: string | undefined;
+  readonly subject: string | undefined;
+  readonly objects: number;
+  readonly error: string | undefined;
+  /** `path:line:column: what is wrong`. */
+  readonly problems: readonly string[];
+  readonly pruneHeld: string | undefined;
+}
+
+export interface PlacementReport {
+  readonly placement: string;
+  readonly clusters: number;
+  readonly held: { readonly reason: string; readonly message: string } | undefined;
+}
+
+export function controllerStatus(parts: {
+  readonly options: Pick<ServeFleetOptions, 'schedule'>;
+  readonly inventory: HubInventory;
+  readonly book: PublishedBook;
+  readonly loops: readonly GitLoop[];
+  readonly warnings: () => readonly string[];
+  readonly readiness: Readiness;
+}): ControllerStatus {
+  const problem = parts.readiness.problem();
+  return {
+    ready: problem === undefined,
+    problem,
+    schedule: parts.options.schedule ?? 'berth',
+    warnings: parts.warnings(),
+    sources: parts.loops.map((loop) => sourceReport(loop)),
+    placements: parts.inventory.placements.store
+      .list()
+      .map((object) => placementReport(object as unknown as Placement, parts.book))
+      .sort((a, b) => (a.placement < b.placement ? -1 : 1)),
+  };
+}
+
+function sourceReport(loop: GitLoop): SourceReport {
+  const { name, fleet, outcome, lastError } = loop.status();
+  const read = (fleet?.problems ?? []).map(
+    ({ location, message }) => `${location === undefined ? '' : `${formatLocation(location)}: `}${message}`,
+  );
+  const synced = (outcome?.problems ?? []).map(
+    ({ object, message, location }) =>
+      `${location === undefined ? '' : `${location}: `}${object}: ${message}`,
+  );
+  return {
+    name,
+    commit: fleet?.commit?.id,
+    subject: fleet?.commit?.subject,
+    objects: fleet?.objects.length ?? 0,
+    error: lastError === undefined ? undefined : errorText(lastError),
+    problems: [...read, ...synced],
+    pruneHeld: outcome?.pruneHeld?.message,
+  };
+}
+
+function placementReport(placement: Placement, book: PublishedBook): PlacementReport {
+  const key = `${placement.metadata.namespace ?? ''}/${placement.metadata.name}`;
+  const held = placement.status?.conditions?.find(
+    ({ type, status }) => type === HELD_CONDITION && status === 'True',
+  );
+  return {
+    placement: key,
+    clusters: (book.get(key)?.groups ?? []).reduce((sum, group) => sum + group.decisions.length, 0),
+    held: held === undefined ? undefined : { reason: held.reason, message: held.message },
+  };
+}

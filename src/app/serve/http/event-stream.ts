@@ -1,0 +1,68 @@
+import type { Clock } from '../../../core/ports.ts';
+import type { FleetEvent, FleetHappening } from '../fleet-events.ts';
+
+/** A reader that does not keep up loses the oldest events, never the controller's memory. */
+const MAX_WAITING = 10_000;
+
+/** Hands each event to every reader that is there when it happens; a reader sees them in order. */
+export class EventStream implements AsyncIterable<FleetEvent> {
+  readonly #clock: Clock;
+  readonly #readers = new Set<Reader>();
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  emit(happening: FleetHappening): void {
+    const event = { atMs: this.#clock.now(), ...happening };
+    for (const reader of this.#readers) reader.push(event);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const reader of this.#readers) reader.end();
+  }
+
+  /** Reading starts with the call, not with the first `next`. */
+  [Symbol.asyncIterator](): AsyncIterator<FleetEvent> {
+    const reader = new Reader();
+    this.#readers.add(reader);
+    if (this.#closed) reader.end();
+    return {
+      next: () => reader.next(),
+      return: () => {
+        this.#readers.delete(reader);
+        reader.end();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+  }
+}
+
+class Reader {
+  readonly #waiting: FleetEvent[] = [];
+  readonly #takers: ((result: IteratorResult<FleetEvent>) => void)[] = [];
+  #ended = false;
+
+  push(event: FleetEvent): void {
+    const taker = this.#takers.shift();
+    if (taker !== undefined) taker({ done: false, value: event });
+    else {
+      this.#waiting.push(event);
+      if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+    }
+  }
+
+  next(): Promise<IteratorResult<FleetEvent>> {
+    const event = this.#waiting.shift();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => this.#takers.push(resolve));
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const taker of this.#takers.splice(0)) taker({ done: true, value: undefined });
+  }
+}

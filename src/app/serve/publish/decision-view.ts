@@ -1,0 +1,75 @@
+import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { PLACEMENT_LABEL } from '../../../core/model/placement-decision.ts';
+import { WrittenObjects } from './written-objects.ts';
+
+/** The PlacementDecisions of each placement: as the watch tells, and ahead of it by what we wrote ourselves. */
+export class DecisionView {
+  readonly #written: WrittenObjects;
+  readonly #keysByPlacement = new Map<string, Set<string>>();
+
+  constructor(store: ObjectStore) {
+    this.#written = new WrittenObjects(store);
+    for (const object of store.list()) this.#index(object);
+    store.onChange(({ before, after }) => {
+      // A relabelled page leaves its placement's index when it is next looked at.
+      if (after !== undefined) this.#index(after);
+      else if (before !== undefined) this.#drop(before);
+    });
+  }
+
+  /** @param placement `namespace/name` */
+  pagesOf(placement: string): readonly KubeObject[] {
+    const keys = this.#keysByPlacement.get(placement) ?? new Set();
+    return [...keys]
+      .map((key) => this.#written.get(key))
+      .filter((object): object is KubeObject => object !== undefined && placementOf(object) === placement);
+  }
+
+  isOwn(key: string, seen: KubeObject | undefined): boolean {
+    return this.#written.isOwn(key, seen);
+  }
+
+  /** See WrittenObjects.made. */
+  made(key: string, outcome: string): boolean {
+    return this.#written.made(key, outcome);
+  }
+
+  exists(key: string): boolean {
+    return this.#written.get(key) !== undefined;
+  }
+
+  wrote(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    this.#written.wrote(before, after);
+    if (after !== undefined) this.#index(after);
+  }
+
+  forget(placement: string): void {
+    for (const key of this.#keysByPlacement.get(placement) ?? []) this.#written.forget(key);
+  }
+
+  #index(object: KubeObject): void {
+    const placement = placementOf(object);
+    if (placement === undefined) return;
+    const keys = this.#keysByPlacement.get(placement) ?? new Set();
+    keys.add(namespacedName(object.metadata));
+    this.#keysByPlacement.set(placement, keys);
+  }
+
+  #drop(object: KubeObject): void {
+    const placement = placementOf(object);
+    if (placement === undefined) return;
+    const keys = this.#keysByPlacement.get(placement);
+    const key = namespacedName(object.metadata);
+    // Created again by us and not yet seen: keep the key.
+    if (this.#written.get(key) === undefined) keys?.delete(key);
+    if (keys?.size === 0) this.#keysByPlacement.delete(placement);
+  }
+}
+
+/** `namespace/name` of the placement that a PlacementDecision belongs to. */
+export function placementOf(decision: KubeObject): string | undefined {
+  const name = decision.metadata.labels?.[PLACEMENT_LABEL];
+  return name === undefined ? undefined : `${decision.metadata.namespace ?? ''}/${name}`;
+}

@@ -1,0 +1,111 @@
+import { ConflictError, InputError } from '../../../core/errors.ts';
+import { CONFIG_MAP } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
+import { type CompactRecord, compactRecord, planRecordData } from '../../../core/publish/compact-record.ts';
+import type { DecisionRecord } from '../../../core/publish/decision-record.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+
+/** One in each namespace that has published decisions: whoever may read the placements' namespace may read their history. */
+export const RECORDS_NAME = 'berth-records';
+/** On it, so that all of them are found by one list. */
+export const RECORDS_LABEL = 'berth.dev/records';
+/** Publications that come together are written together. */
+const GATHER_MS = 1_000;
+const RETRY_MS = 15_000;
+/** Beyond this, the oldest that wait are given up: a hub that refuses them must not fill the memory. */
+const MAX_WAITING = 500;
+
+export interface HubRecordsOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly digest: Digest;
+}
+
+/**
+ * Keeps compact records of what was published on the hub itself, where the next leader, and a person with a kubeconfig, find them.
+ * Written behind the publisher's back: trouble here costs records, never a decision.
+ */
+export class HubRecords {
+  readonly #options: HubRecordsOptions;
+  readonly #waiting = new Map<string, CompactRecord[]>();
+  #cancel: (() => void) | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: HubRecordsOptions) {
+    this.#options = options;
+  }
+
+  append(record: DecisionRecord): void {
+    const namespace = record.placement.slice(0, record.placement.indexOf('/'));
+    const earlier = this.#waiting.get(namespace) ?? [];
+    this.#wait(namespace, [...earlier, compactRecord(this.#options.digest, record)]);
+    this.#schedule(GATHER_MS);
+  }
+
+  /** Writes what waits, once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel?.();
+    await this.#writing;
+    await this.#writeAll();
+  }
+
+  /** @param records all of the namespace, the oldest first */
+  #wait(namespace: string, records: readonly CompactRecord[]): void {
+    this.#waiting.set(namespace, records.slice(-MAX_WAITING));
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#closed) return;
+    this.#cancel ??= this.#options.clock.schedule(delayMs, () => {
+      this.#cancel = undefined;
+      this.#writing = this.#writing.then(() => this.#writeAll());
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    const batches = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [namespace, records] of batches) {
+      try {
+        await this.#write(namespace, records);
+      } catch (error) {
+        this.#options.log.warn('records not written to the hub', { namespace, error });
+        // The namespace is gone, or Berth may not write there: no use in trying again.
+        if (error instanceof InputError) continue;
+        this.#wait(namespace, [...records, ...(this.#waiting.get(namespace) ?? [])]);
+        this.#schedule(RETRY_MS);
+      }
+    }
+  }
+
+  async #write(namespace: string, records: readonly CompactRecord[], again = true): Promise<void> {
+    const { api } = this.#options;
+    const key = { namespace, name: RECORDS_NAME };
+    const before = await api.get(CONFIG_MAP, key);
+    const data = planRecordData(dataOf(before), records);
+    if (Object.keys(data).length === 0) return;
+    const options = { fieldManager: 'berth' };
+    if (before === undefined) {
+      const metadata = { ...key, labels: { [RECORDS_LABEL]: 'true' } };
+      const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+      try {
+        await api.create(CONFIG_MAP, made, options);
+        return;
+      } catch (error) {
+        // The leader before us, or a write whose answer was lost: add to what is there.
+        if (!(error instanceof ConflictError) || !again) throw error;
+        return this.#write(namespace, records, false);
+      }
+    }
+    // Keys are never written twice with different texts, so no version is needed to add to them.
+    await api.mergePatch(CONFIG_MAP, key, { data }, options);
+  }
+}
+
+export function dataOf(object: KubeObject | undefined): Readonly<Record<string, string>> {
+  return (object?.['data'] ?? {}) as Readonly<Record<string, string>>;
+}

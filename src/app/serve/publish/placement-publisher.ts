@@ -1,0 +1,242 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parseGoDuration } from '../../../core/model/go-duration.ts';
+import { PLACEMENT } from '../../../core/model/kinds.ts';
+import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
+import type { Placement } from '../../../core/model/placement.ts';
+import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
+import type { LostClusters } from '../../../core/explain/lost-because.ts';
+import { decidePublication, type Publication, specHash } from '../../../core/publish/decide-publication.ts';
+import { type DecisionPage, decisionPageOf, type DesiredGroup } from '../../../core/publish/decision-page.ts';
+import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
+import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
+import { type PagePlan, planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+import {
+  HELD_CONDITION,
+  RELEASED_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../../core/publish/publish-annotations.ts';
+import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import { recentRemovals } from '../../../core/publish/removal-window.ts';
+import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import type { DecisionView } from './decision-view.ts';
+import type { FleetHappening } from '../fleet-events.ts';
+import type { PageWriter } from './page-writer.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
+import type { PublishMemory } from './publish-memory.ts';
+import type { WrittenObjects } from './written-objects.ts';
+
+export interface PublisherDependencies {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly digest: Digest;
+  readonly placements: WrittenObjects;
+  readonly view: DecisionView;
+  readonly writer: PageWriter;
+  readonly memory: PublishMemory;
+  readonly budgetOf: (placement: Placement) => RemovalBudget;
+  readonly approvals: Pick<PlanApprovals, 'approvedFor' | 'isWaiting' | 'judged'>;
+  /** Newest result of a placement; undefined while it has not been scheduled. */
+  readonly resultOf: (placement: string) => ScheduleResult | undefined;
+  readonly inventoryProblem: () => string | undefined;
+  readonly isReady: (placement: string, cluster: string) => boolean;
+  readonly emit: (happening: FleetHappening) => void;
+  /** Why a result does not have these clusters. */
+  readonly lostBecause: (result: ScheduleResult, clusters: readonly string[]) => readonly LostClusters[];
+  /** Keeps the decision and its inputs; the record's hash. */
+  readonly record: (entry: PublishedDecision) => string;
+  /** Told after each complete pass: what is published now. */
+  readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
+}
+
+export interface PublishedDecision {
+  readonly placement: string;
+  readonly result: ScheduleResult;
+  readonly groups: readonly DesiredGroup[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** The release that let this very change through; `by`: who gave it by hand. */
+  readonly released: { readonly token: string; readonly by: string | undefined } | undefined;
+}
+
+/** One pass over one placement: judge the newest result, write pages in safe order, then one status patch. */
+export class PlacementPublisher {
+  readonly #deps: PublisherDependencies;
+  /** Last hold told per placement: events tell changes, not passes. */
+  readonly #told = new Map<string, string>();
+  readonly #scoresWrittenAtMs = new Map<string, number>();
+
+  constructor(deps: PublisherDependencies) {
+    this.#deps = deps;
+  }
+
+  /** @param key `namespace/name` of the placement */
+  async reconcile(key: string): Promise<ReconcileOutcome> {
+    const { placements, resultOf } = this.#deps;
+    const placement = placements.get(key) as Placement | undefined;
+    if (placement === undefined || placement.metadata.deletionTimestamp !== undefined) {
+      this.#forget(key);
+      return DONE;
+    }
+    const result = resultOf(key);
+    const { uid } = placement.metadata;
+    // Scheduled for another object of this name, or left to somebody else: not ours to write.
+    if (result === undefined || result.outcome === 'skipped' || result.placement.metadata.uid !== uid)
+      return DONE;
+    return this.#publish(key, placement, result);
+  }
+
+  async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
+    const { writer, view, memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem } =
+      this.#deps;
+    const { namespace = '', name, uid } = placement.metadata;
+    const objects = await writer.pagesOf(key, namespace, name);
+    const pages = objects.map((object) => decisionPageOf(object, uid));
+    const wanted = decidePublication({
+      key,
+      placement,
+      result,
+      pages,
+      state: memory.get(key),
+      budget: budgetOf(placement),
+      inventoryProblem: inventoryProblem(),
+      approved: approvals.approvedFor(key),
+      isReady: (cluster) => isReady(key, cluster),
+      nowMs: clock.now(),
+      digest,
+    });
+    // Half of a commit on the hub makes something else of it.
+    if (wanted.approval === 'differs' && approvals.isWaiting(key)) return { kind: 'requeue', afterMs: 500 };
+    let settled: readonly SettledPage[] = settledPages(pages);
+    let remembered: Promise<void> | undefined;
+    if (wanted.groups === undefined) await writer.carryOut(placement, objects, []);
+    else {
+      const isTaken = (page: string): boolean =>
+        view.exists(`${namespace}/${page}`) && !pages.some((own) => own.name === page);
+      const plan = planPages(name, pages, wanted.groups, isTaken);
+      const waitMs = this.#scoreWaitMs(key, placement, plan);
+      if (waitMs > 0) return { kind: 'requeue', afterMs: waitMs };
+      await writer.carryOut(placement, objects, plan.actions);
+      // The status is sent first: the hub works on it while the record is made.
+      remembered = nextTurn().then(() => this.#remember(key, { placement, result, wanted, plan }));
+      settled = plan.pages;
+    }
+    // What only comes is no reason to wait for a person.
+    if (wanted.hold === undefined) approvals.judged(key, wanted.approval === 'met' ? 'met' : 'none');
+    else if (wanted.approval === 'differs') approvals.judged(key, 'differs');
+    const hold =
+      wanted.hold && withReasons(wanted.hold, (clusters) => this.#deps.lostBecause(result, clusters));
+    await Promise.all([this.#writeStatus(placement, result, settled, hold), remembered]);
+    this.#tellHold(key, hold);
+    this.#deps.onSettled(key, settled);
+    return wanted.againAfterMs === undefined
+      ? DONE
+      : { kind: 'requeue', afterMs: Math.max(1, wanted.againAfterMs) };
+  }
+
+  #remember(
+    key: string,
+    done: { placement: Placement; result: ScheduleResult; wanted: Publication; plan: PagePlan },
+  ): void {
+    const { clock, digest, memory, record, emit } = this.#deps;
+    const { result, wanted, plan } = done;
+    const state = memory.get(key);
+    const hash = specHash(digest, result.placement);
+    const nowMs = clock.now();
+    const changed = plan.actions.length > 0;
+    if (!changed && state?.specHash === hash && state.move?.token === wanted.move?.token) return;
+    const { added, removed, releasedToken } = wanted;
+    const earlier =
+      state?.specHash === hash && releasedToken === undefined ? recentRemovals(state.removals, nowMs) : [];
+    const counts = changed && removed.length > 0 && releasedToken === undefined;
+    const groups = plan.pages.map((page) => ({ ...page.group, decisions: page.decisions }));
+    const entry = {
+      placement: key,
+      result,
+      groups,
+      added,
+      removed,
+      released: releaseOf(wanted, done.placement),
+    };
+    const recordHash = changed ? record(entry) : state?.record;
+    memory.set(key, {
+      specHash: hash,
+      publishedAtMs: changed ? nowMs : (state?.publishedAtMs ?? nowMs),
+      removals: counts ? [...earlier, { atMs: nowMs, count: removed.length }] : earlier,
+      move: wanted.move,
+      record: recordHash,
+    });
+    if (!changed) return;
+    if (plan.scoresOnly) this.#scoresWrittenAtMs.set(key, nowMs);
+    const clusters = plan.pages.flatMap((page) => page.decisions.map((decision) => decision.clusterName));
+    const writes = plan.actions.length;
+    emit({ kind: 'published', placement: key, clusters, added, removed, writes, record: recordHash ?? '' });
+  }
+
+  async #writeStatus(
+    placement: Placement,
+    result: ScheduleResult,
+    pages: readonly SettledPage[],
+    hold: Hold | undefined,
+  ): Promise<void> {
+    const { api, clock, placements } = this.#deps;
+    const { namespace = '', name, uid, resourceVersion } = placement.metadata;
+    const existing = placement.status?.conditions?.find((condition) => condition.type === HELD_CONDITION);
+    const held = heldCondition(hold, existing);
+    const conditions: Condition[] =
+      held === undefined ? [...result.conditions] : [...result.conditions, held];
+    const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const status = planPlacementStatus({ current: placement.status, pages, conditions, now });
+    if (status === undefined) return;
+    const patch = { metadata: { uid, resourceVersion }, status };
+    const options = { subresource: 'status', fieldManager: 'berth' } as const;
+    const after = await api.mergePatch(PLACEMENT, { namespace, name }, patch, options);
+    placements.wrote(placement as unknown as KubeObject, after);
+  }
+
+  /** How long a rewrite that changes only scores still has to wait (scoreRateLimit, default 1 min). */
+  #scoreWaitMs(key: string, placement: Placement, plan: PagePlan): number {
+    if (!plan.scoresOnly || plan.actions.length === 0) return 0;
+    const limitMs = parseGoDuration(placement.spec?.scoreRateLimit ?? '1m') ?? 60_000;
+    const last = this.#scoresWrittenAtMs.get(key) ?? this.#deps.memory.get(key)?.publishedAtMs;
+    return last === undefined ? 0 : Math.min(limitMs, last + limitMs - this.#deps.clock.now());
+  }
+
+  #tellHold(key: string, hold: Hold | undefined): void {
+    const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
+    if (this.#told.get(key) === text) return;
+    if (hold === undefined || text === undefined) {
+      this.#told.delete(key);
+      return;
+    }
+    this.#told.set(key, text);
+    const { reason, message, token } = hold;
+    this.#deps.emit({ kind: 'held', placement: key, reason, message, token });
+  }
+
+  #forget(key: string): void {
+    this.#deps.memory.delete(key);
+    this.#told.delete(key);
+    this.#scoresWrittenAtMs.delete(key);
+    this.#deps.onSettled(key, []);
+  }
+}
+
+function releaseOf(
+  { releasedToken: token }: Publication,
+  placement: Placement,
+): PublishedDecision['released'] {
+  if (token === undefined) return undefined;
+  const annotations = placement.metadata.annotations ?? {};
+  const byHand = annotations[RELEASED_ANNOTATION] === token;
+  return { token, by: byHand ? annotations[RELEASED_BY_ANNOTATION] : undefined };
+}
+
+function settledPages(pages: readonly DecisionPage[]): readonly SettledPage[] {
+  return pages.map(({ name, group, decisions }) => ({
+    name,
+    group: group ?? { name: '', index: 0 },
+    decisions,
+  }));
+}

@@ -1,0 +1,247 @@
+import { sha256 } from '../../../adapters/store/world-digest.ts';
+import { ConflictError } from '../../../core/errors.ts';
+import type { ObjectChange } from '../../../adapters/kube/object-store.ts';
+import { lostBecause } from '../../../core/explain/lost-because.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
+import type { Placement } from '../../../core/model/placement.ts';
+import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
+import { decisionPageOf } from '../../../core/publish/decision-page.ts';
+import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import type { World } from '../../../core/snapshot/world.ts';
+import { listNames } from '../../../core/publish/judge-result.ts';
+import { SCHEDULER_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../../../core/model/placement.ts';
+import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { runReconciler } from '../../../runtime/reconciler.ts';
+import type { Supervisor } from '../../../runtime/supervisor.ts';
+import { WorkQueue } from '../../../runtime/work-queue.ts';
+import type { DecisionRecorder } from './decision-recorder.ts';
+import { DecisionView, placementOf } from './decision-view.ts';
+import { EarlyNews } from './early-news.ts';
+import type { FleetHappening } from '../fleet-events.ts';
+import type { HubInventory } from '../hub-inventory.ts';
+import { PageWriter } from './page-writer.ts';
+import { PlacementPublisher } from './placement-publisher.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
+import type { PublishMemory } from './publish-memory.ts';
+import type { PublishedBook } from './published-book.ts';
+import type { FreshDecision } from '../scheduling-loop.ts';
+import { SchedulingLoop } from '../scheduling-loop.ts';
+import { isWorkReady } from './work-readiness.ts';
+import { outcomeOf, WrittenObjects } from './written-objects.ts';
+
+export interface PipelineOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly inventory: HubInventory;
+  readonly memory: PublishMemory;
+  readonly recorder: DecisionRecorder;
+  readonly book: PublishedBook;
+  readonly budgetOf: (placement: Placement) => RemovalBudget;
+  readonly approvals: PlanApprovals;
+  /** One result per placement, each computed when it is asked for. */
+  readonly decide: (world: World) => Iterable<ScheduleResult>;
+  /** A commit is on its way to the hub. Default: never. */
+  readonly isFollowing?: () => boolean;
+  readonly emit: (happening: FleetHappening) => void;
+  readonly onPass: (tookMs: number) => void;
+}
+
+/** Placements published at the same time. */
+const CONCURRENCY = 16;
+/** Three writes by others within this time are no accident. */
+const RIVAL_WINDOW_MS = 600_000;
+
+/** A change of a page that nobody here is known to have made. */
+interface PageChange {
+  readonly atMs: number;
+  readonly key: string;
+  readonly outcome: string;
+}
+
+/** Inventory changes in, decisions on the hub out: scheduling and publishing with `schedule: berth`. */
+export class PublishPipeline {
+  readonly scheduling: SchedulingLoop;
+  readonly queue: WorkQueue;
+  readonly #options: PipelineOptions;
+  readonly #placements: WrittenObjects;
+  readonly #view: DecisionView;
+  readonly #publisher: PlacementPublisher;
+  readonly #early = new EarlyNews();
+  readonly #foreignWrites = new Map<string, readonly PageChange[]>();
+
+  constructor(options: PipelineOptions) {
+    const { api, clock, inventory, recorder, book, emit } = options;
+    this.#options = options;
+    this.queue = new WorkQueue(clock);
+    this.#placements = new WrittenObjects(inventory.placements.store);
+    this.#view = new DecisionView(inventory.decisions.store);
+    this.#publisher = new PlacementPublisher({
+      ...options,
+      digest: sha256,
+      placements: this.#placements,
+      view: this.#view,
+      writer: new PageWriter(api, this.#view),
+      resultOf: (key) => this.scheduling.resultOf(key),
+      inventoryProblem: () => inventory.problem(),
+      isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
+      lostBecause: (result, clusters) => {
+        const world = recorder.worldOf(result);
+        return world === undefined ? [] : lostBecause(world, result.placement, clusters);
+      },
+      record: (entry) => recorder.record(entry),
+      onSettled: (placement, pages) => book.set(placement, pages),
+    });
+    this.scheduling = new SchedulingLoop({
+      clock,
+      world: (first) => inventory.world(first),
+      schedule: options.decide,
+      onEach: (world, result) => recorder.saw(world, result),
+      whenPublished: () => this.queue.whenIdle(),
+      ...(options.isFollowing && { isFollowing: options.isFollowing }),
+      onResult: (decision) => emit(this.#decided(decision)),
+      enqueue: (key) => this.queue.add(key),
+      onPass: options.onPass,
+    });
+    this.#listen();
+  }
+
+  start(supervisor: Supervisor): void {
+    const { inventory, clock, random, log, emit } = this.#options;
+    supervisor.start('scheduling', async (signal) => {
+      // Half a picture looks like clusters that left.
+      await inventory.whenSynced(signal);
+      await this.scheduling.run(signal);
+    });
+    supervisor.start('publishing', (signal) =>
+      runReconciler(
+        {
+          name: 'publish',
+          queue: this.queue,
+          reconcile: (key) => this.#early.during(key, () => this.#publisher.reconcile(key)),
+          concurrency: CONCURRENCY,
+          clock,
+          random,
+          log,
+          onError: (key, error) => {
+            // Losing a race is not news.
+            if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
+          },
+        },
+        signal,
+      ),
+    );
+  }
+
+  /** Somebody else writes the pages that Berth writes. */
+  warnings(): readonly string[] {
+    const since = this.#options.clock.now() - RIVAL_WINDOW_MS;
+    const foreign = ({ atMs, key, outcome }: PageChange): boolean =>
+      atMs > since && !this.#view.made(key, outcome);
+    const rivals = [...this.#foreignWrites].filter(([, changes]) => changes.filter(foreign).length >= 3);
+    if (rivals.length === 0) return [];
+    const names = rivals.map(([placement]) => placement).sort();
+    return [
+      `another controller keeps writing the PlacementDecisions of ${listNames(names)}: two schedulers run; set the annotation ` +
+        `${SCHEDULING_DISABLE_ANNOTATION}: "true" together with ${SCHEDULER_ANNOTATION}: berth on them, or use schedule: upstream`,
+    ];
+  }
+
+  /** Resolves after the first pass over everything that was there at the start. */
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    const { inventory, clock } = this.#options;
+    await inventory.whenSynced(signal);
+    while (this.scheduling.passes === 0 && !signal.aborted)
+      await new Promise<void>((resolve) => clock.schedule(10, resolve));
+    if (!signal.aborted) await this.queue.whenIdle();
+  }
+
+  #listen(): void {
+    const { inventory } = this.#options;
+    const { scheduling } = this;
+    for (const { store } of [inventory.clusters, inventory.clusterSets, inventory.bindings, inventory.scores])
+      store.onChange(() => scheduling.request('inputs'));
+    inventory.placements.store.onChange((change) => {
+      const { key, before, after } = change;
+      if (this.#placements.isOwn(key, after)) return;
+      if (isInputChange(change)) return scheduling.request('inputs', key);
+      const outcome = outcomeOf(before, after);
+      this.#early.take(key, {
+        isOurs: () => this.#placements.made(key, outcome),
+        tell: () => scheduling.request('decisions', key),
+      });
+    });
+    inventory.decisions.store.onChange(({ key, before, after }) => {
+      // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
+      scheduling.request('decisions');
+      if (this.#view.isOwn(key, after)) return;
+      const outcome = outcomeOf(before, after);
+      // Somebody may have taken the page from its placement: both are told.
+      for (const placement of new Set([before, after].flatMap(placementsOf))) {
+        if (before !== undefined) this.#noteForeign(placement, key, outcome);
+        this.#early.take(placement, {
+          isOurs: () => this.#view.made(key, outcome),
+          tell: () => scheduling.request('decisions', placement),
+        });
+      }
+    });
+    inventory.works.store.onChange(({ before, after }) => {
+      const moving = (after ?? before)?.metadata.namespace;
+      if (moving !== undefined && statusText(before) !== statusText(after)) this.#wakeMoves();
+    });
+  }
+
+  /** As it seems now: a write of ours may be told by the watch before it is answered. */
+  #noteForeign(placement: string, key: string, outcome: string): void {
+    const change = { atMs: this.#options.clock.now(), key, outcome };
+    this.#foreignWrites.set(placement, [...(this.#foreignWrites.get(placement) ?? []).slice(-9), change]);
+  }
+
+  /** A make-before-break move waits for works: look at the placements that are in one. */
+  #wakeMoves(): void {
+    for (const key of this.scheduling.results().keys())
+      if (this.#options.memory.get(key)?.move !== undefined) this.queue.add(key);
+  }
+
+  #decided({ key, result, before, world }: FreshDecision): FleetHappening {
+    const pages = this.#view.pagesOf(key).map((page) => decisionPageOf(page, undefined));
+    const known = new Set(
+      before?.selected ?? pages.flatMap((page) => page.decisions.map((d) => d.clusterName)),
+    );
+    const selected = new Set(result.selected);
+    return {
+      kind: 'decided',
+      placement: key,
+      result,
+      world,
+      added: result.selected.filter((cluster) => !known.has(cluster)).sort(),
+      removed: [...known].filter((cluster) => !selected.has(cluster)).sort(),
+    };
+  }
+}
+
+/** Did anything change that a decision may depend on? Status does not count. */
+function isInputChange({ before, after }: ObjectChange): boolean {
+  if (before === undefined || after === undefined) return true;
+  const inputs = ({ metadata }: KubeObject): string =>
+    canonicalJson([
+      metadata.uid,
+      metadata.generation,
+      metadata.labels,
+      metadata.annotations,
+      metadata.deletionTimestamp,
+    ]);
+  return inputs(before) !== inputs(after);
+}
+
+function placementsOf(page: KubeObject | undefined): readonly string[] {
+  const placement = page === undefined ? undefined : placementOf(page);
+  return placement === undefined ? [] : [placement];
+}
+
+function statusText(object: KubeObject | undefined): string {
+  return canonicalJson(object?.['status'] ?? null);
+}

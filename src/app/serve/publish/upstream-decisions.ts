@@ -1,0 +1,91 @@
+import { decisionPageOf } from '../../../core/publish/decision-page.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import { listNames } from '../../../core/publish/judge-result.ts';
+import { SCHEDULER_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import type { Clock } from '../../../core/ports.ts';
+import type { Supervisor } from '../../../runtime/supervisor.ts';
+import { WorkQueue } from '../../../runtime/work-queue.ts';
+import { DecisionView, placementOf } from './decision-view.ts';
+import type { HubInventory } from '../hub-inventory.ts';
+import type { PublishedBook } from './published-book.ts';
+
+/** OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile: wait it out. */
+const QUIET_MS = 2_000;
+
+/** `schedule: upstream`: somebody else decides; what is published is what stands in the PlacementDecisions once they rest. */
+export class UpstreamDecisions {
+  readonly queue: WorkQueue;
+  readonly #inventory: HubInventory;
+  readonly #book: PublishedBook;
+  readonly #clock: Clock;
+  readonly #view: DecisionView;
+  readonly #cancel = new Map<string, () => void>();
+
+  constructor(options: {
+    readonly inventory: HubInventory;
+    readonly book: PublishedBook;
+    readonly clock: Clock;
+  }) {
+    this.#inventory = options.inventory;
+    this.#book = options.book;
+    this.#clock = options.clock;
+    this.queue = new WorkQueue(options.clock);
+    this.#view = new DecisionView(options.inventory.decisions.store);
+  }
+
+  start(supervisor: Supervisor): void {
+    const { store } = this.#inventory.decisions;
+    supervisor.start('upstream decisions', async (signal) => {
+      await this.#inventory.whenSynced(signal);
+      for (const decision of store.list()) this.#take(placementOf(decision));
+      const unsubscribe = store.onChange(({ before, after }) =>
+        this.#touch((after ?? before) && placementOf((after ?? before)!)),
+      );
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      unsubscribe();
+      for (const cancel of this.#cancel.values()) cancel();
+    });
+  }
+
+  /** Two controllers at work: placements that Berth marked as its own, while it is told to leave them to OCM. */
+  warnings(): readonly string[] {
+    const marked = this.#inventory.placements.store
+      .list()
+      .filter(({ metadata }) => metadata.annotations?.[SCHEDULER_ANNOTATION] === 'berth')
+      .map(({ metadata }) => namespacedName(metadata));
+    if (marked.length === 0) return [];
+    return [
+      `marked as scheduled by Berth, so that OCM leaves them alone, but this controller runs with schedule: upstream: ${listNames(marked)}`,
+    ];
+  }
+
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    await this.#inventory.whenSynced(signal);
+    for (const decision of this.#inventory.decisions.store.list()) this.#take(placementOf(decision));
+  }
+
+  #touch(placement: string | undefined): void {
+    if (placement === undefined) return;
+    this.#cancel.get(placement)?.();
+    this.#cancel.set(
+      placement,
+      this.#clock.schedule(QUIET_MS, () => {
+        this.#cancel.delete(placement);
+        this.#take(placement);
+      }),
+    );
+  }
+
+  #take(placement: string | undefined): void {
+    if (placement === undefined) return;
+    const pages = this.#view.pagesOf(placement).map((page) => decisionPageOf(page, undefined));
+    this.#book.set(
+      placement,
+      pages.map(({ name, group, decisions }) => ({
+        name,
+        group: group ?? { name: '', index: 0 },
+        decisions,
+      })),
+    );
+  }
+}

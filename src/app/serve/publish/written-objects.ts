@@ -1,0 +1,76 @@
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
+
+const ABSENT = '(absent)';
+/** One publication writes a page at most a few times. */
+const MADE_KEPT = 16;
+
+/**
+ * Lets a writer read its own writes while the watch lags behind. Each write carried the version before it as precondition, so the
+ * versions that are older than the last write are known exactly; anything else in the store is newer and wins.
+ */
+export class WrittenObjects {
+  readonly #store: ObjectStore;
+  readonly #entries = new Map<
+    string,
+    { readonly after: KubeObject | undefined; readonly older: ReadonlySet<string> }
+  >();
+
+  /** Per object, what our last writes made of it. */
+  readonly #made = new Map<string, readonly string[]>();
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  get(key: string): KubeObject | undefined {
+    const seen = this.#store.get(key);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return seen;
+    if (entry.older.has(versionOf(seen))) return entry.after;
+    this.#entries.delete(key);
+    return seen;
+  }
+
+  /** `before` or `after` undefined: the object was created or deleted. */
+  wrote(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const object = after ?? before;
+    if (object === undefined) return;
+    const key = namespacedName(object.metadata);
+    if (versionOf(before) === versionOf(after)) return;
+    this.#made.set(key, [...(this.#made.get(key) ?? []).slice(1 - MADE_KEPT), outcomeOf(before, after)]);
+    const older = new Set([...(this.#entries.get(key)?.older ?? []), versionOf(before)]);
+    this.#entries.set(key, { after, older });
+  }
+
+  /** Is this the outcome of a write of ours (and so no news)? */
+  isOwn(key: string, seen: KubeObject | undefined): boolean {
+    const entry = this.#entries.get(key);
+    return (
+      entry !== undefined && (entry.older.has(versionOf(seen)) || versionOf(entry.after) === versionOf(seen))
+    );
+  }
+
+  /**
+   * Did a write of ours make this of the object, as far as is known by now? The watch may tell of a write before the write itself is
+   * answered, so that only later one can say whose it was.
+   */
+  made(key: string, outcome: string): boolean {
+    return this.#made.get(key)?.includes(outcome) === true;
+  }
+
+  /** After a failure nothing is known any more. */
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+}
+
+/** Names what a change made of an object. */
+export function outcomeOf(before: KubeObject | undefined, after: KubeObject | undefined): string {
+  return after === undefined ? `deleted ${versionOf(before)}` : versionOf(after);
+}
+
+function versionOf(object: KubeObject | undefined): string {
+  return object?.metadata.resourceVersion ?? ABSENT;
+}

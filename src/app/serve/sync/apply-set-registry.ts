@@ -1,0 +1,120 @@
+import type pLimit from 'p-limit';
+import { BerthError, InputError } from '../../../core/errors.ts';
+import { CONFIG_MAP, type KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { refOf } from '../../../core/model/object-ref.ts';
+import type { KubeApi, ObjectList } from '../../../core/ports.ts';
+import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import {
+  APPLY_SET_ID_LABEL,
+  APPLY_SET_PART_OF_LABEL,
+  applySetParent,
+  type ApplySetParent,
+  type MemberKind,
+  memberNamespaces,
+} from '../../../core/sync/apply-set.ts';
+import { containsAll } from '../../../core/sync/desired-object.ts';
+import { identityOf } from '../../../core/sync/plan-prune.ts';
+import { resourceName, type UnlistedKind } from './unlisted-kind.ts';
+
+/** What stands on the hub of the kinds that a source has, by identity. */
+export interface SetMembers {
+  readonly own: Map<string, KubeObject>;
+  /** Members of other ApplySets, with the id of their set. */
+  readonly others: ReadonlyMap<string, string>;
+  /** Kinds of which nobody knows what is there. */
+  readonly unlisted: readonly UnlistedKind[];
+}
+
+/** An ApplySet on the hub: its parent and its members. */
+export class ApplySetRegistry {
+  readonly #api: KubeApi;
+  readonly #parent: ApplySetParent;
+  readonly #id: string;
+  readonly #limit: ReturnType<typeof pLimit>;
+  /** The parent as it was read or written last. */
+  #known: KubeObject | undefined;
+
+  constructor(parts: {
+    readonly api: KubeApi;
+    readonly parent: ApplySetParent;
+    readonly id: string;
+    readonly limit: ReturnType<typeof pLimit>;
+  }) {
+    this.#api = parts.api;
+    this.#parent = parts.parent;
+    this.#id = parts.id;
+    this.#limit = parts.limit;
+  }
+
+  async readParent(): Promise<KubeObject | undefined> {
+    this.#known = await this.#api.get(CONFIG_MAP, this.#parent);
+    return this.#known;
+  }
+
+  /**
+   * Names kinds and namespaces of the members on the parent, when that changes it. Of kinds that could not be listed the parent
+   * keeps what it says: their members must be found again. Its namespace has to be there.
+   */
+  async writeParent(
+    members: readonly Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>[],
+    unlisted: readonly UnlistedKind[],
+  ): Promise<void> {
+    const namespaces = unlisted.length === 0 ? [] : ['', ...memberNamespaces(this.#known)];
+    const unknown = unlisted.flatMap(({ apiVersion, kind }) =>
+      namespaces.map((namespace) => ({ apiVersion, kind, metadata: { name: '', namespace } })),
+    );
+    const parent = applySetParent(this.#parent, this.#id, [...members, ...unknown]);
+    if (this.#known !== undefined && containsAll(this.#known, parent)) return;
+    this.#known = await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
+  }
+
+  /** As `berth release` would have written it: the record of a release that came with a commit. */
+  async noteRelease({ token, by }: { readonly token: string; readonly by: string }): Promise<void> {
+    const annotations = { [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: by };
+    this.#known = await this.#api.mergePatch(
+      CONFIG_MAP,
+      this.#parent,
+      { metadata: { annotations } },
+      { fieldManager: 'berth' },
+    );
+  }
+
+  /** Lists each kind by itself: one that is refused or broken says nothing about the others. Throws when the hub answers for none. */
+  async listMembers(kinds: readonly MemberKind[]): Promise<SetMembers> {
+    const own = new Map<string, KubeObject>();
+    const others = new Map<string, string>();
+    const lists = await Promise.all(kinds.map((kind) => this.#limit(() => this.#listKind(kind))));
+    const unlisted = lists.filter((list) => 'error' in list);
+    const [broken] = unlisted.filter(({ error }) => !(error instanceof InputError));
+    if (broken !== undefined && unlisted.length === kinds.length) throw broken.error;
+    for (const object of lists.flatMap((list) => ('error' in list ? [] : list.items))) {
+      const set = object.metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
+      if (set === this.#id) own.set(identityOf(refOf(object)), object);
+      else others.set(identityOf(refOf(object)), set);
+    }
+    return { own, others, unlisted };
+  }
+
+  /** The members of every set: an object can be in one only. */
+  async #listKind(member: MemberKind): Promise<Pick<ObjectList, 'items'> | UnlistedKind> {
+    let info: KindInfo | undefined;
+    try {
+      info = await this.#api.resolve(member.apiVersion, member.kind);
+      // A kind that the hub does not serve has no members; applying one says so.
+      if (info === undefined) return { items: [] };
+      return await this.#api.list(info, { labelSelector: APPLY_SET_PART_OF_LABEL });
+    } catch (error) {
+      if (!(error instanceof BerthError)) throw error;
+      return { ...member, resource: resourceName(member, info), error };
+    }
+  }
+
+  /** The source that a set belongs to, when its parent stands beside ours. */
+  async sourceOf(id: string): Promise<string | undefined> {
+    const { namespace } = this.#parent;
+    const labelSelector = `${APPLY_SET_ID_LABEL}=${id}`;
+    const [found] = (await this.#api.list(CONFIG_MAP, { namespace, labelSelector })).items;
+    return /^berth-(.+)$/.exec(found?.metadata.name ?? '')?.[1];
+  }
+}

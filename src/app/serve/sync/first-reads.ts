@@ -1,0 +1,38 @@
+import type { Clock } from '../../../core/ports.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+
+/** Which sources were neither read nor given up yet since the start: whoever must not decide on half of them waits here, bounded. */
+export class FirstReads {
+  readonly #clock: Clock;
+  readonly #unread: Set<string>;
+  readonly #wakes = new Set<() => void>();
+
+  constructor(clock: Clock, sources: readonly string[]) {
+    this.#clock = clock;
+    this.#unread = new Set(sources);
+  }
+
+  /** The source was read, or could not be: nobody waits for it any more. */
+  looked(source: string): void {
+    this.#unread.delete(source);
+    if (this.#unread.size > 0) return;
+    for (const wake of this.#wakes) wake();
+    this.#wakes.clear();
+  }
+
+  get waitingFor(): readonly string[] {
+    return [...this.#unread];
+  }
+
+  /** Resolves when every source was looked at, when that took too long, or when aborted. */
+  async whenOver(patienceMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#unread.size === 0 || signal?.aborted === true) return;
+    const done = new AbortController();
+    const wake = (): void => done.abort();
+    this.#wakes.add(wake);
+    signal?.addEventListener('abort', wake, { once: true });
+    await sleep(this.#clock, patienceMs, done.signal);
+    signal?.removeEventListener('abort', wake);
+    this.#wakes.delete(wake);
+  }
+}

@@ -1,0 +1,171 @@
+import type { Problem } from '../../../core/model/problem.ts';
+import type { Clock, Logger } from '../../../core/ports.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import type { Fleet } from '../../fleet/fleet.ts';
+import type { FleetSource } from '../../fleet/fleet-source.ts';
+import type { FleetHappening } from '../fleet-events.ts';
+import type { HubSync } from './hub-sync.ts';
+import type { SyncOptions, SyncOutcome } from './sync-outcome.ts';
+
+export interface GitLoopOptions {
+  readonly name: string;
+  readonly url: string;
+  readonly source: FleetSource;
+  /** Undefined: the hub is filled by somebody else (`sync: observe`). */
+  readonly sync: HubSync | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly emit: (happening: FleetHappening) => void;
+  readonly pollIntervalMs: number;
+  /** The hub is compared with the last commit this often, to mend what was changed by hand. */
+  readonly resyncIntervalMs: number;
+  readonly onFleet: (fleet: Fleet) => void;
+  /** Waited for before the hub is compared the first time since the start. */
+  readonly beforeFirstCompare?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** The hub follows what was read, as far as that was possible. */
+  readonly onFollowed?: (() => void) | undefined;
+  /** A pass failed: what there is to know of the source now, is known. */
+  readonly onFailure?: (() => void) | undefined;
+  /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
+  readonly check?: ((fleet: Fleet) => Promise<readonly Problem[]>) | undefined;
+}
+
+/** What the loop knows of its source, for `berth status`. */
+export interface SourceStatus {
+  readonly name: string;
+  readonly fleet: Fleet | undefined;
+  readonly outcome: SyncOutcome | undefined;
+  readonly lastError: unknown;
+  readonly lastSuccessAtMs: number | undefined;
+}
+
+/** Fetch, read, sync; again when told or after the interval. Every failure is told and tried again; the last good state stays. */
+export class GitLoop {
+  readonly #options: GitLoopOptions;
+  #fleet: Fleet | undefined;
+  #outcome: SyncOutcome | undefined;
+  #lastError: unknown;
+  #lastSuccessAtMs: number | undefined;
+  #comparedAtMs = -Infinity;
+  #syncedCommit: string | undefined;
+  #told = '';
+  #wake: AbortController | undefined;
+  #triggered = false;
+
+  constructor(options: GitLoopOptions) {
+    this.#options = options;
+  }
+
+  get url(): string {
+    return this.#options.url;
+  }
+
+  status(): SourceStatus {
+    return {
+      name: this.#options.name,
+      fleet: this.#fleet,
+      outcome: this.#outcome,
+      lastError: this.#lastError,
+      lastSuccessAtMs: this.#lastSuccessAtMs,
+    };
+  }
+
+  /** A webhook came, or somebody asked. */
+  trigger(): void {
+    this.#triggered = true;
+    this.#wake?.abort();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { source, clock, random, log, emit, name, pollIntervalMs } = this.#options;
+    const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
+    while (!signal.aborted) {
+      this.#triggered = false;
+      let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
+      try {
+        await this.#pass(signal)
+          .finally(() => this.#options.onFollowed?.())
+          .finally(() => source.settle());
+        this.#lastError = undefined;
+        this.#lastSuccessAtMs = clock.now();
+        backoff.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#lastError = error;
+        this.#options.onFailure?.();
+        waitMs = Math.min(waitMs, backoff.nextMs());
+        log.warn('source failed', { source: name, error });
+        emit({ kind: 'error', where: `source ${name}`, error });
+      }
+      await this.#wait(waitMs, signal);
+    }
+  }
+
+  async #pass(signal: AbortSignal): Promise<void> {
+    const { source, sync, name, emit, onFleet, clock, resyncIntervalMs } = this.#options;
+    const { commit } = await source.fetch(signal);
+    if (this.#fleet === undefined || this.#fleet.commit?.id !== commit) {
+      const fleet = await source.read(commit);
+      this.#fleet = { ...fleet, problems: (await this.#options.check?.(fleet)) ?? fleet.problems };
+      const { objects, files, problems } = this.#fleet;
+      emit({
+        kind: 'commit-read',
+        source: name,
+        commit: this.#fleet.commit,
+        objects: objects.length,
+        files,
+        problems,
+      });
+      onFleet(this.#fleet);
+    }
+    const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
+    const retry =
+      this.#outcome?.problems.some((problem) => problem.retry) === true ||
+      this.#outcome?.pruneHeld !== undefined;
+    if (sync === undefined || (this.#syncedCommit === commit && !due && !retry && !this.#triggered)) return;
+    // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
+    const isNew = this.#syncedCommit !== commit;
+    const compare = due || retry || !isNew;
+    if (!compare || (isNew && sync.isSettled))
+      await this.#follow(sync, this.#fleet, { compare: false, signal });
+    if (compare) {
+      if (this.#comparedAtMs === -Infinity) await this.#options.beforeFirstCompare?.(signal);
+      await this.#follow(sync, this.#fleet, { compare, signal });
+    }
+    this.#syncedCommit = commit;
+    // Not after every commit: with many of them the hub would never be compared.
+    if (compare) this.#comparedAtMs = clock.now();
+  }
+
+  async #follow(sync: HubSync, fleet: Fleet, options: SyncOptions): Promise<void> {
+    this.#outcome = await sync.sync(fleet, options);
+    this.#tell(this.#outcome);
+  }
+
+  #tell(outcome: SyncOutcome): void {
+    const { emit, name } = this.#options;
+    const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
+    emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
+    // The same trouble is told once, not at every pass.
+    const text = JSON.stringify([problems, pruneHeld]);
+    if (text === this.#told) return;
+    this.#told = text;
+    for (const { object, message, location } of problems)
+      emit({ kind: 'sync-problem', source: name, object, message, location });
+    if (pruneHeld !== undefined)
+      emit({ kind: 'sync-problem', source: name, object: `source ${name}`, message: pruneHeld.message });
+  }
+
+  async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#triggered || signal.aborted) return;
+    const wake = new AbortController();
+    this.#wake = wake;
+    const stop = (): void => wake.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    await sleep(this.#options.clock, waitMs, wake.signal);
+    signal.removeEventListener('abort', stop);
+    this.#wake = undefined;
+  }
+}

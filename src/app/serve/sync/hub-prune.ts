@@ -1,0 +1,98 @@
+import type pLimit from 'p-limit';
+import { BerthError } from '../../../core/errors.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import { releaseTokens } from '../../../core/publish/release-tokens.ts';
+import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import { inWaves } from '../../../core/sync/apply-order.ts';
+import { planPrune, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import type { ApplySetRegistry } from './apply-set-registry.ts';
+import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
+import { requiredKind } from './required-kind.ts';
+import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
+
+export interface PruneParts {
+  readonly api: KubeApi;
+  readonly digest: Digest;
+  readonly source: string;
+  readonly budget: RemovalBudget;
+  readonly limit: ReturnType<typeof pLimit>;
+  readonly registry: ApplySetRegistry;
+}
+
+export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'> {
+  readonly deleted: readonly KubeObject[];
+  readonly problems: readonly SyncProblem[];
+}
+
+/**
+ * Deletes the members that left Git, as far as may be: all of Git was read, and the removal budget or a release lets it happen.
+ * @param parent of the ApplySet, with the release by hand; one in Git is noted there before anything goes
+ */
+export async function pruneHub(
+  parts: PruneParts,
+  input: SyncInput,
+  members: ReadonlyMap<string, KubeObject>,
+  parent: KubeObject | undefined,
+): Promise<PruneOutcome> {
+  const { source, budget, digest } = parts;
+  const { annotations = {} } = parent?.metadata ?? {};
+  const byHand = annotations[RELEASE_ANNOTATION];
+  const inGit = input.objects.flatMap(({ object }) => releaseTokens(object.metadata));
+  const plan = planPrune({
+    source,
+    members: [...members.values()],
+    wanted: new Set(input.objects.flatMap(({ object }) => standingIdentities(object))),
+    complete: input.complete,
+    budget,
+    releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],
+    digest,
+  });
+  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
+  if (plan.kind === 'suspended') {
+    const { message } = plan;
+    return {
+      ...nothing,
+      problems: [{ object: `source ${source}`, message, location: undefined, retry: false }],
+    };
+  }
+  if (plan.kind === 'held') return { ...nothing, pruneHeld: { message: plan.message, token: plan.token } };
+  const { releasedToken: token } = plan;
+  const by = token === byHand ? annotations[RELEASED_BY_ANNOTATION] : committer(input);
+  const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
+  if (released !== undefined && token !== byHand) await parts.registry.noteRelease(released);
+  const problems: SyncProblem[] = [];
+  const deleted: KubeObject[] = [];
+  for (const wave of [...inWaves(plan.objects)].reverse())
+    await Promise.all(
+      wave.map((object) =>
+        parts.limit(async () => {
+          const problem = await deleteMember(parts.api, object);
+          if (problem === undefined) deleted.push(object);
+          else problems.push(problem);
+        }),
+      ),
+    );
+  return { ...nothing, deleted, problems, released };
+}
+
+/** Who, when and in which commit, as `berth release` says who and when. */
+function committer({ commit }: SyncInput): string | undefined {
+  if (commit === undefined) return undefined;
+  const { author, committer: when, id } = commit;
+  return `${author.name} <${author.email}> at ${new Date(when.timeMs).toISOString()} in commit ${id}`;
+}
+
+async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {
+  try {
+    const kind = await requiredKind(api, object);
+    const { namespace = '', name, uid } = object.metadata;
+    await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return syncProblemOf({ object }, error);
+  }
+}

@@ -1,0 +1,282 @@
+import pLimit from 'p-limit';
+import { BerthError, TransientError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import { inWaves } from '../../../core/sync/apply-order.ts';
+import { applySetId, type MemberKind, memberKinds } from '../../../core/sync/apply-set.ts';
+import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
+import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { planIncrement } from '../../../core/sync/plan-increment.ts';
+import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
+import { pruneHub } from './hub-prune.ts';
+import { NeededNamespaces } from './needed-namespaces.ts';
+import { requiredKind } from './required-kind.ts';
+import type { SourceClaims } from './source-claims.ts';
+import type { SyncInput, SyncOptions, SyncOutcome } from './sync-outcome.ts';
+import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
+import { isOfKind, unlistedProblem } from './unlisted-kind.ts';
+
+export interface HubSyncOptions {
+  readonly api: KubeApi;
+  readonly digest: Digest;
+  /** Names the ApplySet: `berth-SOURCE`. */
+  readonly source: string;
+  readonly namespace: string;
+  readonly budget: RemovalBudget;
+  readonly force: boolean;
+  readonly markPlacements: boolean;
+  /** Write recorded status of clusters and scores: only for a hub that has no agents. */
+  readonly recordedStatus: boolean;
+  /** Make the namespaces that objects need. */
+  readonly createNamespaces: boolean;
+  readonly concurrency: number;
+  /** Shared by the sources of a controller; this one is among them. */
+  readonly claims: SourceClaims;
+}
+
+interface Tally {
+  applied: number;
+  unchanged: number;
+  pruned: number;
+  readonly problems: SyncProblem[];
+}
+
+/** Makes the hub say what Git says: server-side apply of what differs, in dependency order, then deletion of what left Git. */
+export class HubSync {
+  readonly #options: HubSyncOptions;
+  readonly #id: string;
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #namespaces: NeededNamespaces;
+  readonly #registry: ApplySetRegistry;
+  /** Objects of other ApplySets as the last full look at the hub found them: identity to the set's id. */
+  #others: SetMembers['others'] = new Map();
+  /** Identities of what this source has on the hub, by that look and by what it applied since. */
+  #owned = new Set<string>();
+  /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
+  readonly #stored = new Map<string, string>();
+  /** What the source said when a pass left nothing open; undefined until then. */
+  #settled: readonly SourceObject[] | undefined;
+
+  constructor(options: HubSyncOptions) {
+    const { api, digest, source, namespace, concurrency } = options;
+    this.#options = options;
+    const parent = { name: `berth-${source}`, namespace };
+    this.#id = applySetId(digest, parent);
+    this.#limit = pLimit(concurrency);
+    this.#namespaces = new NeededNamespaces(api);
+    this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
+  }
+
+  /** Nothing was left open by the last call: a new state can be followed without comparing everything. */
+  get isSettled(): boolean {
+    return this.#settled !== undefined;
+  }
+
+  /**
+   * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
+   * the last call, so that what changed in the source is enough to look at, where that can be told.
+   */
+  async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
+    const { compare = true, signal } = options;
+    const wanted = input.objects.filter(({ object }) => object.kind !== 'PlacementDecision');
+    this.#options.claims.claim(this.#options.source, wanted, (identity) => this.#owned.has(identity));
+    const settled = this.#settled;
+    this.#settled = undefined;
+    const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
+    const outcome =
+      changed === undefined
+        ? await this.#syncAll(input, wanted, signal)
+        : await this.#syncChanged(changed, wanted);
+    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = wanted;
+    return outcome;
+  }
+
+  async #syncChanged(
+    changed: readonly SourceObject[],
+    wanted: readonly SourceObject[],
+  ): Promise<SyncOutcome> {
+    const tally: Tally = { applied: 0, unchanged: wanted.length - changed.length, pruned: 0, problems: [] };
+    await this.#applyAll(changed, new Map(), tally);
+    return { ...tally, pruneHeld: undefined, unlisted: [] };
+  }
+
+  async #syncAll(
+    input: SyncInput,
+    wanted: readonly SourceObject[],
+    signal: AbortSignal | undefined,
+  ): Promise<SyncOutcome> {
+    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
+    this.#namespaces.forget();
+    const parent = await this.#registry.readParent();
+    const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
+    const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
+    this.#others = others;
+    this.#owned = new Set(members.keys());
+    // Where all is there already nobody can be late: a restart waits for nobody.
+    const isNew = ({ object }: SourceObject): boolean =>
+      !standingIdentities(object).some((id) => this.#owned.has(id) || others.has(id));
+    const { claims } = this.#options;
+    if (claims.isWaiting && wanted.some(isNew)) await claims.whenRead(signal);
+    await this.#namespaces.need(this.#options.namespace);
+    // Before the first member: a crash in between must not leave members that no parent names.
+    const objects = wanted.map(({ object }) => object);
+    await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    const blind = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
+    for (const { kind, is } of blind)
+      tally.problems.push(
+        unlistedProblem(
+          kind,
+          wanted.filter(({ object }) => is(object)),
+        ),
+      );
+    const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
+    await this.#applyAll(known, members, tally);
+    const { pruneHeld, released, deleted, problems } = await pruneHub(
+      { ...this.#options, limit: this.#limit, registry: this.#registry },
+      input,
+      members,
+      parent,
+    );
+    tally.problems.push(...problems);
+    tally.pruned = deleted.length;
+    for (const object of deleted) {
+      members.delete(identityOf(refOf(object)));
+      this.#owned.delete(identityOf(refOf(object)));
+      this.#stored.delete(identityOf(refOf(object)));
+    }
+    if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    return { ...tally, pruneHeld, released, unlisted };
+  }
+
+  async #applyAll(
+    sources: readonly SourceObject[],
+    members: ReadonlyMap<string, KubeObject>,
+    tally: Tally,
+  ): Promise<void> {
+    for (const wave of inWaves(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
+      await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, members, tally))));
+  }
+
+  async #applyOne(
+    entry: SourceObject,
+    members: ReadonlyMap<string, KubeObject>,
+    tally: Tally,
+  ): Promise<void> {
+    try {
+      const changed = await this.#applyObject(entry.object, members);
+      if (changed) tally.applied += 1;
+      else tally.unchanged += 1;
+    } catch (error) {
+      if (!(error instanceof BerthError)) throw error;
+      tally.problems.push(syncProblemOf(entry, error));
+    }
+  }
+
+  async #applyObject(object: KubeObject, members: ReadonlyMap<string, KubeObject>): Promise<boolean> {
+    const { api, force } = this.#options;
+    const kind = await requiredKind(api, object);
+    const desired = desiredObject(placed(object, kind), { ...this.#options, applySetId: this.#id });
+    const id = identityOf(refOf(desired));
+    let live = members.get(id);
+    let changed = false;
+    if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
+      await this.#requireFree(id, object);
+      // Before the request: whoever asks while it is under way must know.
+      this.#owned.add(id);
+      await this.#makeNamespaces(kind, desired);
+      live = await api.apply(kind, desired, { fieldManager: 'berth', force });
+      this.#stored.set(id, this.#fingerprint(desired, live));
+      changed = true;
+    }
+    return (await this.#writeRecordedStatus(kind, object, live)) || changed;
+  }
+
+  async #makeNamespaces(kind: KindInfo, object: KubeObject): Promise<void> {
+    if (!this.#options.createNamespaces) return;
+    if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
+    if (object.kind === 'ManagedCluster') await this.#namespaces.need(object.metadata.name);
+  }
+
+  /** Every source writes as the same field manager, so the server would let two of them fight over an object for ever. */
+  async #requireFree(id: string, object: KubeObject): Promise<void> {
+    const { claims, source } = this.#options;
+    if (this.#owned.has(id)) return;
+    const owner = await this.#ownerOf(id);
+    if (owner === undefined) return;
+    const at = (name: string): string => {
+      const place = claims.placeOf(name, id);
+      return place === undefined ? '' : ` (${place})`;
+    };
+    const named =
+      'source' in owner ? `source ${owner.source}${at(owner.source)}` : `the ApplySet ${owner.set}`;
+    throw new TransientError(
+      `belongs to ${named} and stands in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
+        'or let this source force it',
+      { code: 'sync.owned', subject: formatRef(refOf(object)) },
+    );
+  }
+
+  /** Whose an object is that this source does not have: by the hub, else by what the other sources of this controller do just now. */
+  async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
+    const { claims, source, force } = this.#options;
+    const set = force ? undefined : this.#others.get(id);
+    if (set !== undefined) {
+      const name = await this.#registry.sourceOf(set);
+      return name === undefined ? { set } : { source: name };
+    }
+    const rival = (force ? undefined : claims.ownerOf(id, source)) ?? claims.firstOf(id, source);
+    return rival === undefined ? undefined : { source: rival };
+  }
+
+  /** True when it wrote. */
+  async #writeRecordedStatus(kind: KindInfo, object: KubeObject, live: KubeObject): Promise<boolean> {
+    const status = object['status'];
+    if (!this.#options.recordedStatus || !RECORDED_STATUS_KINDS.has(object.kind) || status === undefined)
+      return false;
+    if (containsAll(live['status'], status)) return false;
+    const key = { namespace: live.metadata.namespace ?? '', name: live.metadata.name };
+    await this.#options.api.mergePatch(
+      kind,
+      key,
+      { status },
+      { subresource: 'status', fieldManager: 'berth' },
+    );
+    return true;
+  }
+
+  #isStored(id: string, desired: KubeObject, live: KubeObject): boolean {
+    return this.#stored.get(id) === this.#fingerprint(desired, live);
+  }
+
+  #fingerprint(desired: KubeObject, live: KubeObject): string {
+    const { status: _status, metadata, ...rest } = live;
+    const { labels, annotations } = metadata;
+    return this.#options.digest(canonicalJson([desired, rest, labels, annotations]));
+  }
+}
+
+const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
+
+function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind[] {
+  return [
+    ...new Map(
+      objects.map(({ apiVersion, kind }) => [`${apiVersion}/${kind}`, { apiVersion, kind }]),
+    ).values(),
+  ];
+}
+
+/** As kubectl does: `default` when a namespaced object names no namespace, none for a cluster-scoped one. */
+function placed(object: KubeObject, kind: KindInfo): KubeObject {
+  if (kind.namespaced)
+    return object.metadata.namespace === undefined
+      ? { ...object, metadata: { ...object.metadata, namespace: 'default' } }
+      : object;
+  const { namespace: _namespace, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

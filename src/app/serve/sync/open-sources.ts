@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { postCommitStatus } from '../../../adapters/scm/commit-status.ts';
+import { JsonFileMap } from '../../../adapters/store/json-file.ts';
+import { sha256 } from '../../../adapters/store/world-digest.ts';
+import { InputError } from '../../../core/errors.ts';
+import { SourceChecker } from '../../../core/sources/source-checker.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../../core/publish/removal-budget.ts';
+import type { Supervisor } from '../../../runtime/supervisor.ts';
+import { checkFleet } from '../../fleet/check-fleet.ts';
+import { openFleetSource } from '../../fleet/fleet-source.ts';
+import { ParsePool } from '../../fleet/parse-pool.ts';
+import { ParsedCache } from '../../fleet/parsed-cache.ts';
+import { CommitReporter } from './commit-reporter.ts';
+import type { ToldStatus } from './commit-reporter.ts';
+import type { FleetHappening } from '../fleet-events.ts';
+import { GitLoop } from './git-loop.ts';
+import { HubSync } from './hub-sync.ts';
+import { SourceClaims } from './source-claims.ts';
+import type { SourceLedger } from './source-ledger.ts';
+import { type ServeFleetOptions, type ServeSource, sourceNameOf } from '../serve-options.ts';
+
+export interface OpenSource {
+  readonly loop: GitLoop;
+  readonly start: (supervisor: Supervisor) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens all sources without touching the network. InputError for one that cannot work. */
+export async function openSources(
+  options: ServeFleetOptions,
+  told: Pick<SourceLedger, 'read' | 'followed' | 'failed'>,
+  emit: (happening: FleetHappening) => void,
+  beforeFirstCompare: (signal: AbortSignal) => Promise<void>,
+): Promise<readonly OpenSource[]> {
+  const names = new Set<string>();
+  const pool = new ParsePool();
+  const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
+  const writers = named.filter(({ from }) => from.sync !== 'observe');
+  const claims = new SourceClaims(
+    options.clock,
+    writers.map(({ from, name }) => ({ name, force: from.force === true })),
+  );
+  return Promise.all(
+    named.map(async ({ from, name }) => {
+      const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
+      const source = await openFleetSource({
+        ...from,
+        mirrorDir: join(options.dataDir, 'git', name),
+        ambient: options.env,
+        cache,
+        pool,
+      });
+      const reporter = reporterOf(options, from, name, emit);
+      const checker = new SourceChecker();
+      const loop = new GitLoop({
+        ...options,
+        name,
+        url: from.url,
+        source,
+        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims }),
+        emit,
+        pollIntervalMs: options.pollIntervalMs ?? 60_000,
+        resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
+        onFleet: (fleet) => {
+          told.read(name, fleet);
+          reporter?.reporter.report(fleet);
+        },
+        check: (fleet) => checkFleet(fleet, checker),
+        beforeFirstCompare,
+        onFollowed: () => told.followed(name),
+        onFailure: () => {
+          claims.looked(name);
+          told.failed(name);
+        },
+      });
+      return {
+        loop,
+        start: (supervisor: Supervisor) => {
+          supervisor.start(`source ${name}`, (signal) => loop.run(signal));
+          if (reporter !== undefined)
+            supervisor.start(`commit status ${name}`, (signal) => reporter.reporter.run(signal));
+        },
+        close: async () => {
+          await Promise.all([source.close(), pool.close(), reporter?.told.close(), from.close?.()]);
+        },
+      };
+    }),
+  );
+}
+
+function reporterOf(
+  { dataDir, clock, random, log }: ServeFleetOptions,
+  { commitStatus }: ServeSource,
+  name: string,
+  emit: (happening: FleetHappening) => void,
+) {
+  if (commitStatus === undefined) return undefined;
+  const { target, targetUrl } = commitStatus;
+  const told = new JsonFileMap<ToldStatus>(join(dataDir, 'commit-status', `${name}.json`), clock, log);
+  const reporter = new CommitReporter({
+    source: name,
+    targetUrl,
+    post: (status, signal) => postCommitStatus(target, status, signal),
+    told,
+    clock,
+    random,
+    log,
+    onError: (error) => emit({ kind: 'error', where: `commit status of source ${name}`, error }),
+  });
+  return { reporter, told };
+}
+
+function hubSyncOf(
+  options: ServeFleetOptions,
+  from: ServeSource,
+  { name, claims }: { readonly name: string; readonly claims: SourceClaims },
+): HubSync {
+  const embedded = options.embedded === true;
+  return new HubSync({
+    api: options.api,
+    digest: sha256,
+    source: name,
+    namespace: options.namespace ?? 'berth-system',
+    budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
+    force: from.force === true,
+    // On an embedded hub nobody else schedules.
+    markPlacements: options.schedule !== 'upstream' && !embedded,
+    recordedStatus: embedded,
+    createNamespaces: embedded,
+    concurrency: 8,
+    claims,
+  });
+}
+
+function sourceName(source: ServeSource, taken: Set<string>): string {
+  const name = sourceNameOf(source);
+  if (!/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name) || taken.has(name))
+    throw new InputError('a source needs a name of its own: a DNS label of at most 50 characters', {
+      code: 'serve.source',
+      subject: `source ${JSON.stringify(name)}`,
+    });
+  taken.add(name);
+  return name;
+}

@@ -1,0 +1,94 @@
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { Clock } from '../../../core/ports.ts';
+import { standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { FirstReads } from './first-reads.ts';
+
+/** A source that takes this long to be read the first time is not waited for: it comes second then. */
+const FIRST_READ_MS = 30_000;
+
+interface Entry {
+  objects: readonly SourceObject[];
+  /** Made when somebody asks, from these objects. */
+  index: ReadonlyMap<string, SourceObject> | undefined;
+  owns: (identity: string) => boolean;
+}
+
+/**
+ * What the sources of this controller say, so that an object that two of them hold is noticed before the second one writes it: the hub
+ * cannot tell, since all of them write as one field manager. Who comes first gets what nobody has yet: those that force before those
+ * that do not, then the order of the settings.
+ */
+export class SourceClaims {
+  readonly #order: readonly string[];
+  readonly #entries = new Map<string, Entry>();
+  readonly #reads: FirstReads;
+
+  /** @param sources those that write to the hub, in the order of the settings */
+  constructor(clock: Clock, sources: readonly { readonly name: string; readonly force: boolean }[]) {
+    const names = (force: boolean) =>
+      sources.filter((source) => source.force === force).map(({ name }) => name);
+    this.#order = [...names(true), ...names(false)];
+    this.#reads = new FirstReads(clock, this.#order);
+  }
+
+  /** @param owns whether the source has the object on the hub, as far as it knows */
+  claim(source: string, objects: readonly SourceObject[], owns: Entry['owns']): void {
+    this.#entries.set(source, { objects, index: undefined, owns });
+    this.looked(source);
+  }
+
+  /** The source could not be read: nobody waits for it any more. */
+  looked(source: string): void {
+    this.#reads.looked(source);
+  }
+
+  /** Some source was neither read nor given up yet. */
+  get isWaiting(): boolean {
+    return this.#reads.waitingFor.length > 0;
+  }
+
+  /** Resolves when every source was looked at once, after half a minute, or when aborted. */
+  whenRead(signal: AbortSignal | undefined): Promise<void> {
+    return this.#reads.whenOver(FIRST_READ_MS, signal);
+  }
+
+  /** The source that has the object on the hub, other than this one. */
+  ownerOf(identity: string, besides: string): string | undefined {
+    return this.#order.find(
+      (source) => source !== besides && this.#entries.get(source)?.owns(identity) === true,
+    );
+  }
+
+  /** A source that says the object and comes before this one. */
+  firstOf(identity: string, before: string): string | undefined {
+    return this.#order
+      .slice(0, this.#order.indexOf(before))
+      .find((source) => this.#find(source, identity) !== undefined);
+  }
+
+  /** Where the source says the object: `file:line:column`; undefined when it does not say it now. */
+  placeOf(source: string, identity: string): string | undefined {
+    const found = this.#find(source, identity);
+    return found === undefined ? undefined : formatLocation(found.location);
+  }
+
+  #find(source: string, identity: string): SourceObject | undefined {
+    const entry = this.#entries.get(source);
+    if (entry === undefined) return undefined;
+    entry.index ??= new Map(
+      entry.objects.flatMap((object) => identitiesOf(object.object).map((name) => [name, object] as const)),
+    );
+    return entry.index.get(identity);
+  }
+}
+
+/** Objects of unchanged files are the same values from commit to commit. */
+const known = new WeakMap<KubeObject, readonly string[]>();
+
+function identitiesOf(object: KubeObject): readonly string[] {
+  let identities = known.get(object);
+  if (identities === undefined) known.set(object, (identities = standingIdentities(object)));
+  return identities;
+}

@@ -1,0 +1,75 @@
+import type { CommitInfo } from '../../../adapters/git/git-repository.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../../core/sync/apply-set.ts';
+import type { Fleet } from '../../fleet/fleet.ts';
+import { FirstReads } from './first-reads.ts';
+import type { PlanApprovals } from '../publish/plan-approvals.ts';
+import { type ServeFleetOptions, sourceNameOf } from '../serve-options.ts';
+
+/** What each source has to say about the objects that came from it: the commit that was read last, and the removal budget. */
+export class SourceLedger {
+  readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
+  readonly #commits = new Map<string, CommitInfo | undefined>();
+  readonly #budget: RemovalBudget;
+  readonly #approvals: PlanApprovals;
+  readonly firstReads: FirstReads;
+  #newest: CommitInfo | undefined;
+  readonly #following = new Set<string>();
+
+  /** Some source was read, and the hub is being made to follow it. */
+  get isFollowing(): boolean {
+    return this.#following.size > 0;
+  }
+
+  constructor(
+    digest: Digest,
+    approvals: PlanApprovals,
+    options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget' | 'clock'>,
+  ) {
+    const { sources, namespace = 'berth-system', budget = DEFAULT_REMOVAL_BUDGET } = options;
+    this.#budget = budget;
+    this.#approvals = approvals;
+    this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
+    for (const source of sources) {
+      const name = sourceNameOf(source);
+      const id = applySetId(digest, { name: `berth-${name}`, namespace });
+      this.#sources.set(id, { name, budget: source.budget ?? budget });
+    }
+  }
+
+  /** What the source says now; told before any of it is on the hub. */
+  read(source: string, { commit, objects }: Pick<Fleet, 'commit' | 'objects'>): void {
+    this.#following.add(source);
+    this.#approvals.read(source, commit?.id, objects);
+    this.#commits.set(source, commit);
+    this.#newest = commit;
+    this.firstReads.looked(source);
+  }
+
+  /** The hub was made to follow what was read. */
+  followed(source: string): void {
+    this.#following.delete(source);
+    this.#approvals.followed(source);
+  }
+
+  /** The source could not be read this time. */
+  failed(source: string): void {
+    this.firstReads.looked(source);
+  }
+
+  /** Of its source; of an object that Berth did not apply (`sync: observe`), the commit that was read last. */
+  commitBehind(object: Pick<KubeObject, 'metadata'>): CommitInfo | undefined {
+    const source = this.#sourceOf(object);
+    return source === undefined ? this.#newest : this.#commits.get(source.name);
+  }
+
+  budgetOf(object: Pick<KubeObject, 'metadata'>): RemovalBudget {
+    return this.#sourceOf(object)?.budget ?? this.#budget;
+  }
+
+  #sourceOf({ metadata }: Pick<KubeObject, 'metadata'>) {
+    return this.#sources.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '');
+  }
+}

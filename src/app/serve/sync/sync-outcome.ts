@@ -1,0 +1,31 @@
+import type { CommitInfo } from '../../../adapters/git/git-repository.ts';
+import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { SyncProblem } from './sync-problem.ts';
+import type { UnlistedKind } from './unlisted-kind.ts';
+
+/** What a source says now. */
+export interface SyncInput {
+  readonly objects: readonly SourceObject[];
+  readonly complete: boolean;
+  /** Whose releases it carries; absent for a plain folder. */
+  readonly commit?: CommitInfo | undefined;
+}
+
+/** What a pass did to the hub, and what it could not do. Counts are objects. */
+export interface SyncOptions {
+  /** False: nobody is expected to have touched the hub since the last call. Default true. */
+  readonly compare?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SyncOutcome {
+  readonly applied: number;
+  readonly unchanged: number;
+  readonly pruned: number;
+  readonly problems: readonly SyncProblem[];
+  /** The release that let a prune beyond the budget happen, and who gave it. */
+  readonly released?: { readonly token: string; readonly by: string } | undefined;
+  readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
+  /** Kinds that nothing was done for, each with a problem of its own among the others. */
+  readonly unlisted: readonly UnlistedKind[];
+}

@@ -1,0 +1,33 @@
+import { fieldConflicts } from '../../../adapters/kube/kube-errors.ts';
+import { type BerthError, errorText, TransientError } from '../../../core/errors.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+import type { SourceObject } from '../../../core/model/source-object.ts';
+
+/** What kept one object from being applied or deleted. */
+export interface SyncProblem {
+  readonly object: string;
+  readonly message: string;
+  /** `path:line:column` in the source. */
+  readonly location: string | undefined;
+  /** It may go away by itself. */
+  readonly retry: boolean;
+}
+
+export function syncProblemOf(
+  entry: { readonly object: KubeObject; readonly location?: SourceObject['location'] },
+  error: BerthError,
+): SyncProblem {
+  const conflicts = fieldConflicts(error);
+  const fields = conflicts.map(({ field, message }) => `${field} (${message})`).join('; ');
+  return {
+    object: formatRef(refOf(entry.object)),
+    message:
+      conflicts.length === 0
+        ? errorText(error)
+        : `fields belong to another manager and the source does not say force: ${fields}`,
+    location: entry.location === undefined ? undefined : formatLocation(entry.location),
+    retry: error instanceof TransientError,
+  };
+}

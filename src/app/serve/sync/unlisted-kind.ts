@@ -1,0 +1,41 @@
+import { type BerthError, errorText, InputError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { MemberKind } from '../../../core/sync/apply-set.ts';
+import type { SyncProblem } from './sync-problem.ts';
+
+/** A kind that could not be listed on the hub: what a source has there is unknown, so nothing of it is applied or deleted. */
+export interface UnlistedKind extends MemberKind {
+  /** As roles name it: `deployments.apps`; the kind's name where the hub did not say so. */
+  readonly resource: string;
+  readonly error: BerthError;
+}
+
+/** @param info absent when even discovery failed */
+export function resourceName({ apiVersion, kind }: MemberKind, info: KindInfo | undefined): string {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const name = info?.plural ?? kind;
+  return group === '' ? name : `${name}.${group}`;
+}
+
+export function isOfKind({ apiVersion, kind }: MemberKind) {
+  return (other: MemberKind): boolean => other.apiVersion === apiVersion && other.kind === kind;
+}
+
+/** @param sources the objects of that kind in Git */
+export function unlistedProblem(kind: UnlistedKind, sources: readonly SourceObject[]): SyncProblem {
+  const { resource, error } = kind;
+  const refused = error instanceof InputError && error.code === 'kube.forbidden';
+  const why = refused
+    ? `the right to list ${resource} in all namespaces is missing`
+    : `${resource} cannot be listed: ${errorText(error)}`;
+  const what = sources.length === 0 ? 'what is left of it' : `its objects (${sources.length} in Git)`;
+  const [first] = sources;
+  return {
+    object: `kind ${resource}`,
+    message: `${why}; ${what} can neither be applied nor deleted until then, everything else goes on`,
+    location: first === undefined ? undefined : formatLocation(first.location),
+    retry: true,
+  };
+}

@@ -1,0 +1,90 @@
+import { COST_BUDGET } from '../../cel/cel-cost.ts';
+import type { CompiledSelector } from '../../model/label-selector-compile.ts';
+import { compileLabelSelector, matchesLabels } from '../../model/label-selector-compile.ts';
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { ClusterSelector } from '../../model/placement.ts';
+import type { Bitset } from '../../snapshot/bitset.ts';
+import { intersectWith, putBit, readBits } from '../../snapshot/bitset.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import { claimMapOf } from '../../snapshot/fleet.ts';
+import type { CelEvaluation, CompileCel, FindScore } from './cel-hook.ts';
+
+/** A selector of clusters that builds: all three parts must hold. */
+export interface CompiledClusterSelector {
+  readonly labels: CompiledSelector;
+  readonly claims: CompiledSelector;
+  readonly cel: readonly CelExpression[];
+}
+
+export interface CelExpression {
+  readonly text: string;
+  readonly evaluate: CelEvaluation;
+}
+
+export type ClusterSelectorCompilation =
+  | { readonly ok: true; readonly selector: CompiledClusterSelector }
+  | { readonly ok: false; readonly error: string };
+
+/** Checks labels, then claims, then CEL; the first problem is reported. An absent part selects everything. */
+export function compileClusterSelector(
+  selector: ClusterSelector,
+  compileCel: CompileCel,
+): ClusterSelectorCompilation {
+  const labels = compileLabelSelector(selector.labelSelector ?? {});
+  if (!labels.ok) return labels;
+  const claims = compileLabelSelector({ matchExpressions: selector.claimSelector?.matchExpressions });
+  if (!claims.ok) return claims;
+  const cel: CelExpression[] = [];
+  for (const text of selector.celSelector?.celExpressions ?? []) {
+    const compiled = compileCel(text);
+    if (!compiled.ok) return compiled;
+    cel.push({ text, evaluate: compiled.evaluate });
+  }
+  return { ok: true, selector: { labels: labels.selector, claims: claims.selector, cel } };
+}
+
+/** The clusters of a fleet that the selector selects: bits first, CEL only for what is left. */
+export function selectClusters(selector: CompiledClusterSelector, fleet: Fleet): Bitset {
+  const bits = fleet.labels.select(selector.labels.requirements);
+  if (selector.claims.requirements.length > 0)
+    intersectWith(bits, fleet.claims.select(selector.claims.requirements));
+  if (selector.cel.length === 0) return bits;
+  const left = new Uint32Array(fleet.size);
+  const count = readBits(bits, left);
+  for (let i = 0; i < count; i++) {
+    const number = left[i] as number;
+    if (!matchesCel(selector, fleet.cluster(number), findScoreIn(fleet, number))) putBit(bits, number, false);
+  }
+  return bits;
+}
+
+/** The same question for one cluster object, which need not be in any fleet. */
+export function matchesCluster(
+  selector: CompiledClusterSelector,
+  cluster: ManagedCluster,
+  findScore: FindScore,
+): boolean {
+  if (!matchesLabels(selector.labels, cluster.metadata.labels)) return false;
+  if (selector.claims.requirements.length > 0 && !matchesLabels(selector.claims, claimMapOf(cluster)))
+    return false;
+  return matchesCel(selector, cluster, findScore);
+}
+
+export function findScoreIn(fleet: Fleet, cluster: number): FindScore {
+  return (name) => fleet.scoresOf(fleet.names[cluster] as string).get(name);
+}
+
+/** All expressions true, within the budget that the expressions of one cluster share. */
+function matchesCel(
+  selector: CompiledClusterSelector,
+  cluster: ManagedCluster,
+  findScore: FindScore,
+): boolean {
+  let cost = 0;
+  for (const { evaluate } of selector.cel) {
+    const outcome = evaluate(cluster, findScore);
+    cost += outcome.cost;
+    if (!outcome.matched || cost > COST_BUDGET) return false;
+  }
+  return true;
+}

@@ -1,0 +1,125 @@
+import { compileLabelSelector, matchesLabels } from '../../model/label-selector-compile.ts';
+import type { CompiledSelector } from '../../model/label-selector-compile.ts';
+import { CLUSTER_SET_LABEL } from '../../model/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/managed-cluster-set.ts';
+import type { Placement } from '../../model/placement.ts';
+import type { Bitset } from '../../snapshot/bitset.ts';
+import { countBits, hasBit, makeBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import { labelOf } from '../../snapshot/fleet.ts';
+
+/** All placements that may use the same sets share one class: the clusters those sets hold, less those being deleted. */
+export interface EligibilityClass {
+  /** Eligible sets, sorted. */
+  readonly sets: readonly string[];
+  /** Names of the valid bindings of the namespace, sorted. */
+  readonly validBindings: readonly string[];
+  readonly bits: Bitset;
+  /** How many clusters `bits` holds. */
+  count: number;
+}
+
+type Membership =
+  | { readonly by: 'label'; readonly name: string }
+  | { readonly by: 'selector'; readonly selector: CompiledSelector }
+  | { readonly by: 'nothing' };
+
+/** Sets, bindings and their clusters. */
+export class Eligibility {
+  readonly #fleet: Fleet;
+  readonly #members = new Map<string, Membership>();
+  readonly #bindingsOf = new Map<string, readonly string[]>();
+  /** Classes by what placements say: namespace, sets, additional bindings. */
+  readonly #byRequest = new Map<string, EligibilityClass>();
+  readonly #classes = new Map<string, EligibilityClass>();
+
+  constructor(
+    sets: readonly ManagedClusterSet[],
+    bindings: readonly ManagedClusterSetBinding[],
+    fleet: Fleet,
+  ) {
+    this.#fleet = fleet;
+    for (const set of sets) this.#members.set(set.metadata.name, membershipOf(set));
+    const byNamespace = new Map<string, Set<string>>();
+    for (const { metadata } of bindings) {
+      if (!this.#members.has(metadata.name)) continue;
+      const namespace = metadata.namespace ?? '';
+      byNamespace.set(namespace, (byNamespace.get(namespace) ?? new Set()).add(metadata.name));
+    }
+    for (const [namespace, names] of byNamespace) this.#bindingsOf.set(namespace, [...names].sort());
+  }
+
+  /** The class of a placement, or of a placement that had these additional bindings. */
+  classOf(placement: Placement, extraBindings: readonly string[] = []): EligibilityClass {
+    const { metadata, spec } = placement;
+    const request = JSON.stringify([metadata.namespace, spec?.clusterSets, extraBindings]);
+    const known = this.#byRequest.get(request);
+    if (known !== undefined) return known;
+    const found = this.#findClass(placement, extraBindings);
+    this.#byRequest.set(request, found);
+    return found;
+  }
+
+  #findClass(placement: Placement, extraBindings: readonly string[]): EligibilityClass {
+    const bound = this.#bindingsOf.get(placement.metadata.namespace ?? '') ?? [];
+    const extra = extraBindings.filter((name) => this.#members.has(name));
+    const validBindings = extra.length === 0 ? bound : [...new Set([...bound, ...extra])].sort();
+    const wanted = placement.spec?.clusterSets ?? [];
+    const sets = wanted.length === 0 ? validBindings : validBindings.filter((name) => wanted.includes(name));
+    const key = JSON.stringify([sets, validBindings]);
+    const known = this.#classes.get(key);
+    if (known !== undefined) return known;
+    const bits = this.#membersOf(sets);
+    const fresh = { sets, validBindings, bits, count: countBits(bits) };
+    this.#classes.set(key, fresh);
+    return fresh;
+  }
+
+  /** Asks again for one cluster whose object changed. Answers the classes that it joined or left. */
+  refresh(number: number): EligibilityClass[] {
+    const cluster = this.#fleet.cluster(number);
+    const memberOf = new Set(this.setsOf(cluster));
+    const alive = cluster.metadata.deletionTimestamp === undefined;
+    return [...this.#classes.values()].filter((eligibility) => {
+      const eligible = alive && eligibility.sets.some((set) => memberOf.has(set));
+      if (hasBit(eligibility.bits, number) === eligible) return false;
+      putBit(eligibility.bits, number, eligible);
+      eligibility.count += eligible ? 1 : -1;
+      return true;
+    });
+  }
+
+  /** Every existing set that the cluster is a member of, sorted. */
+  setsOf(cluster: ManagedCluster): string[] {
+    const isMember = (membership: Membership): boolean =>
+      membership.by === 'label'
+        ? labelOf(cluster, CLUSTER_SET_LABEL) === membership.name
+        : membership.by === 'selector' && matchesLabels(membership.selector, cluster.metadata.labels);
+    return [...this.#members].flatMap(([name, membership]) => (isMember(membership) ? [name] : [])).sort();
+  }
+
+  #membersOf(sets: readonly string[]): Bitset {
+    const fleet = this.#fleet;
+    const bits = makeBitset(fleet.size);
+    for (const set of sets) {
+      const membership = this.#members.get(set);
+      if (membership?.by === 'label') uniteWith(bits, fleet.labels.withValue(CLUSTER_SET_LABEL, set));
+      if (membership?.by === 'selector')
+        uniteWith(bits, fleet.labels.select(membership.selector.requirements));
+    }
+    for (let i = 0; i < fleet.size; i++)
+      if (fleet.cluster(i).metadata.deletionTimestamp !== undefined) putBit(bits, i, false);
+    return bits;
+  }
+}
+
+/** A selector that does not build, or one of an unknown type, holds nothing. */
+function membershipOf(set: ManagedClusterSet): Membership {
+  const selector = set.spec?.clusterSelector;
+  const type = selector?.selectorType ?? '';
+  if (type === '' || type === 'ExclusiveClusterSetLabel') return { by: 'label', name: set.metadata.name };
+  if (type !== 'LabelSelector' || selector?.labelSelector === undefined) return { by: 'nothing' };
+  const compiled = compileLabelSelector(selector.labelSelector);
+  return compiled.ok ? { by: 'selector', selector: compiled.selector } : { by: 'nothing' };
+}

@@ -1,0 +1,56 @@
+import type { ClusterPredicate } from '../../model/placement.ts';
+import type { Bitset } from '../../snapshot/bitset.ts';
+import { hasBit, makeBitset, makeFullBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import type { CompileCel } from './cel-hook.ts';
+import type { CompiledClusterSelector } from './cluster-selector.ts';
+import { compileClusterSelector, findScoreIn, matchesCluster, selectClusters } from './cluster-selector.ts';
+
+/** All placements with the same predicates share one class: the clusters that at least one predicate selects. */
+export class PredicateClass {
+  /** One per predicate; empty when there are none (everything passes) or when one does not build. */
+  readonly selectors: readonly CompiledClusterSelector[];
+  /** What does not build. */
+  readonly problem: string | undefined;
+  readonly usesCel: boolean;
+  readonly bits: Bitset;
+
+  constructor(predicates: readonly ClusterPredicate[], fleet: Fleet, compileCel: CompileCel) {
+    const compiled = predicates.map(({ requiredClusterSelector }) =>
+      compileClusterSelector(requiredClusterSelector ?? {}, compileCel),
+    );
+    this.problem = compiled.map((result) => (result.ok ? undefined : result.error)).find(Boolean);
+    this.selectors =
+      this.problem === undefined ? compiled.flatMap((result) => (result.ok ? [result.selector] : [])) : [];
+    this.usesCel = this.selectors.some((selector) => selector.cel.length > 0);
+    this.bits = this.#select(predicates, fleet);
+  }
+
+  /** Keys whose change can change the class. */
+  get labelKeys(): string[] {
+    return this.selectors.flatMap(({ labels }) => labels.requirements.map(({ key }) => key));
+  }
+
+  get claimKeys(): string[] {
+    return this.selectors.flatMap(({ claims }) => claims.requirements.map(({ key }) => key));
+  }
+
+  /** Asks again for one cluster. True when the answer changed. */
+  refresh(cluster: number, fleet: Fleet): boolean {
+    if (this.selectors.length === 0) return false;
+    const find = findScoreIn(fleet, cluster);
+    const passes = this.selectors.some((one) => matchesCluster(one, fleet.cluster(cluster), find));
+    const changed = hasBit(this.bits, cluster) !== passes;
+    putBit(this.bits, cluster, passes);
+    return changed;
+  }
+
+  #select(predicates: readonly ClusterPredicate[], fleet: Fleet): Bitset {
+    if (predicates.length === 0) return makeFullBitset(fleet.size);
+    const [first, ...others] = this.selectors;
+    if (first === undefined) return makeBitset(fleet.size);
+    const bits = selectClusters(first, fleet);
+    for (const other of others) uniteWith(bits, selectClusters(other, fleet));
+    return bits;
+  }
+}

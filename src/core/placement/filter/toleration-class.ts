@@ -1,0 +1,102 @@
+import type { Taint } from '../../model/managed-cluster.ts';
+import type { Toleration } from '../../model/placement.ts';
+import type { Instant } from '../../model/rfc3339.ts';
+import { compareInstants } from '../../model/rfc3339.ts';
+import type { Bitset } from '../../snapshot/bitset.ts';
+import { hasBit, makeFullBitset, putBit } from '../../snapshot/bitset.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import {
+  judgeTaint,
+  matchTolerations,
+  tolerationEnd,
+  tolerationProblem,
+  toleratesTaint,
+} from './taint-rules.ts';
+
+/**
+ * All placements with the same tolerations share one class: which clusters pass when they are new to the placement,
+ * which pass when they are already decided (NoSelectIfNew makes the difference), and which carry a PreferNoSelect
+ * taint that nothing tolerates.
+ */
+export class TolerationClass {
+  readonly tolerations: readonly Toleration[];
+  /** What is wrong with the tolerations (wire text). */
+  readonly problem: string | undefined;
+  /** Time plays a part: some toleration has tolerationSeconds. */
+  readonly timed: boolean;
+  readonly passNew: Bitset;
+  readonly passDecided: Bitset;
+  readonly avoided: Bitset;
+  /** Clusters with a taint that some toleration is about for a limited time. */
+  readonly timedClusters = new Set<number>();
+  /** The next instant at which some verdict changes by the clock alone. */
+  #nextChange: Instant | undefined;
+
+  constructor(tolerations: readonly Toleration[], fleet: Fleet, now: Instant) {
+    this.tolerations = tolerations;
+    this.problem = tolerations.map(tolerationProblem).find((problem) => problem !== undefined);
+    this.timed = tolerations.some((toleration) => toleration.tolerationSeconds !== undefined);
+    this.passNew = makeFullBitset(fleet.size);
+    this.passDecided = makeFullBitset(fleet.size);
+    this.avoided = makeFullBitset(fleet.size).fill(0);
+    for (let i = 0; i < fleet.size; i++) {
+      const taints = fleet.cluster(i).spec?.taints;
+      if (taints !== undefined && taints.length > 0) this.refresh(i, taints, now);
+    }
+  }
+
+  /** Judges one cluster again. True when something about it changed. */
+  refresh(cluster: number, taints: readonly Taint[], now: Instant): boolean {
+    let [passNew, passDecided, avoided] = [true, true, false];
+    if (this.timed) this.#noteTimed(cluster, taints);
+    for (const taint of taints) {
+      if (this.timed) this.#noteChanges(taint, now);
+      if (taint.effect === 'PreferNoSelect') {
+        avoided ||= matchTolerations(taint, this.tolerations, now).verdict !== 'tolerated';
+        continue;
+      }
+      const { verdict } = judgeTaint(taint, this.tolerations, { now, decided: false });
+      if (verdict === 'tolerated') continue;
+      passNew = false;
+      if (taint.effect !== 'NoSelectIfNew') passDecided = false;
+    }
+    const changed =
+      hasBit(this.passNew, cluster) !== passNew ||
+      hasBit(this.passDecided, cluster) !== passDecided ||
+      hasBit(this.avoided, cluster) !== avoided;
+    putBit(this.passNew, cluster, passNew);
+    putBit(this.passDecided, cluster, passDecided);
+    putBit(this.avoided, cluster, avoided);
+    return changed;
+  }
+
+  /** Judges all clusters again when the clock has reached the next change. Answers the clusters that changed. */
+  advance(fleet: Fleet, now: Instant): number[] {
+    if (this.#nextChange === undefined || compareInstants(now, this.#nextChange) < 0) return [];
+    this.#nextChange = undefined;
+    const changed: number[] = [];
+    for (let i = 0; i < fleet.size; i++) {
+      const taints = fleet.cluster(i).spec?.taints;
+      if (taints !== undefined && taints.length > 0 && this.refresh(i, taints, now)) changed.push(i);
+    }
+    return changed;
+  }
+
+  #noteTimed(cluster: number, taints: readonly Taint[]): void {
+    const isTimed = this.tolerations.some(
+      (one) => one.tolerationSeconds !== undefined && taints.some((taint) => toleratesTaint(one, taint)),
+    );
+    if (isTimed) this.timedClusters.add(cluster);
+    else this.timedClusters.delete(cluster);
+  }
+
+  #noteChanges(taint: Taint, now: Instant): void {
+    for (const toleration of this.tolerations) {
+      if (toleration.tolerationSeconds === undefined || !toleratesTaint(toleration, taint)) continue;
+      const end = tolerationEnd(toleration, taint);
+      if (end === undefined || compareInstants(end, now) <= 0) continue;
+      if (this.#nextChange === undefined || compareInstants(end, this.#nextChange) < 0)
+        this.#nextChange = end;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import { claimMapOf } from '../../snapshot/fleet.ts';
+
+/** What placement can read of a cluster, and whether it differs between two states of it. */
+export interface ChangedFields {
+  /** Keys of labels and claims that came, went or changed. */
+  readonly labels: readonly string[];
+  readonly claims: readonly string[];
+  readonly taints: boolean;
+  readonly deletion: boolean;
+  /** Anything at all: CEL reads the whole object. */
+  readonly object: boolean;
+}
+
+export function changedFields(before: ManagedCluster, after: ManagedCluster): ChangedFields {
+  return {
+    labels: changedKeys(before.metadata.labels ?? {}, after.metadata.labels ?? {}),
+    claims: changedKeys(claimMapOf(before), claimMapOf(after)),
+    taints: JSON.stringify(before.spec?.taints ?? []) !== JSON.stringify(after.spec?.taints ?? []),
+    deletion:
+      (before.metadata.deletionTimestamp === undefined) !== (after.metadata.deletionTimestamp === undefined),
+    object: before !== after,
+  };
+}
+
+type TextMap = Readonly<Record<string, string>>;
+
+function changedKeys(before: TextMap, after: TextMap): string[] {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].filter((key) => own(before, key) !== own(after, key));
+}
+
+function own(map: TextMap, key: string): string | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}

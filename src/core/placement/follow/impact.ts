@@ -1,0 +1,125 @@
+import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { Instant } from '../../model/rfc3339.ts';
+import { epochMsOf } from '../../model/rfc3339.ts';
+import { hasBit } from '../../snapshot/bitset.ts';
+import type { DecidedState } from '../decided-state.ts';
+import type { Dependents } from './dependents.ts';
+import { changedFields } from './changed-fields.ts';
+import { isFeasible } from '../filter/feasible.ts';
+import type { SchedulingIndex } from '../scheduling-index.ts';
+
+/**
+ * Finds the placements that a change can matter to, while it brings the index up to date. A placement is affected when
+ * its feasible clusters, one of their scores, groups or topology values, its conditions or its requeue time may have
+ * changed. Another placement's new decisions alone affect nobody: as upstream, a placement is not scheduled again
+ * because its neighbours moved, else every change would ripple through the fleet.
+ *
+ * Cost: the classes that read a changed field, then the placements of the classes in which the cluster moved.
+ */
+export class ImpactFinder {
+  /** Positions of the affected placements, each with the clusters that made it so. */
+  readonly affected = new Map<number, Set<number>>();
+  readonly #index: SchedulingIndex;
+  readonly #states: readonly (DecidedState | undefined)[];
+  readonly #dependents: Dependents;
+
+  constructor(index: SchedulingIndex, states: readonly (DecidedState | undefined)[], dependents: Dependents) {
+    this.#index = index;
+    this.#states = states;
+    this.#dependents = dependents;
+  }
+
+  /** Replaces an existing cluster. */
+  replaceCluster(number: number, cluster: ManagedCluster): void {
+    const { fleet } = this.#index;
+    const changed = changedFields(fleet.cluster(number), cluster);
+    const resources = fleet.replaceCluster(number, cluster);
+    if (changed.labels.length > 0 || changed.deletion)
+      for (const eligibility of this.#index.eligibility.refresh(number)) this.#check(eligibility, number);
+    for (const predicate of this.#dependents.predicatesReading(changed))
+      if (predicate.refresh(number, fleet)) this.#check(predicate, number);
+    if (changed.taints) this.#replaceTaints(number, cluster);
+    for (const resource of resources) this.#checkContent(this.#dependents.ofResource(resource), number);
+    if (changed.labels.length > 0 || changed.claims.length > 0)
+      this.#checkContent(this.#dependents.ofAttributes, number);
+  }
+
+  /** A score of a cluster appeared, changed, expired or went (undefined). */
+  replaceScore(namespace: string, name: string, score: AddOnPlacementScore | undefined): void {
+    const { fleet } = this.#index;
+    if (score === undefined) fleet.removeScore(namespace, name);
+    else fleet.replaceScore(score);
+    if (score !== undefined) this.#index.scoreEnds.note(score);
+    const number = fleet.numberOf(namespace);
+    if (number === undefined) return;
+    this.#checkContent(this.#dependents.ofAddOn(name), number);
+    for (const predicate of this.#dependents.predicatesWithCel)
+      if (predicate.refresh(number, fleet)) this.#check(predicate, number);
+  }
+
+  /** Moves the clock forward: tolerations and scores run out. */
+  advance(now: Instant): void {
+    const { fleet, now: before } = this.#index;
+    for (const { tolerations, clusters } of this.#index.advance(now))
+      for (const number of clusters) this.#check(tolerations, number);
+    this.#states.forEach((state, position) => {
+      const requeueAtMs = state?.result.requeueAtMs;
+      if (requeueAtMs !== undefined && requeueAtMs <= epochMsOf(now)) this.#touch(position);
+    });
+    if (!this.#dependents.readsAddOns) return;
+    for (const score of this.#index.scoreEnds.between(before, now)) {
+      const number = fleet.numberOf(score.metadata.namespace ?? '');
+      if (number !== undefined) this.#checkContent(this.#dependents.ofAddOn(score.metadata.name), number);
+    }
+  }
+
+  #replaceTaints(number: number, cluster: ManagedCluster): void {
+    for (const tolerations of this.#index.tolerations.values()) {
+      if (tolerations.refresh(number, cluster.spec?.taints ?? [], this.#index.now))
+        this.#check(tolerations, number);
+      // The requeue time hangs on the taints of the clusters of before, whether they pass or not.
+      if (!tolerations.timed) continue;
+      for (const position of this.#dependents.ofClass(tolerations))
+        if (this.#wasDecided(position, number)) this.#touch(position, number);
+    }
+  }
+
+  /** The cluster moved in a class: which of its placements notice? */
+  #check(changed: object, number: number): void {
+    for (const position of this.#dependents.ofClass(changed)) {
+      const state = this.#states[position];
+      if (state === undefined || state.stage === 'skipped') continue;
+      if (this.#noticesMove(state, number)) this.#touch(position, number);
+    }
+  }
+
+  #noticesMove(state: DecidedState, number: number): boolean {
+    const { compiled, feasible } = state;
+    // Whether a misconfiguration shows depends on what is left at its stage; they are few and cheap.
+    if (feasible === undefined || compiled.tolerations.problem !== undefined) return true;
+    if (compiled.predicate.problem !== undefined) return true;
+    if (state.hadAvailable !== compiled.eligibility.count > 0) return true;
+    const before = hasBit(feasible, number);
+    const after = isFeasible(compiled, number, hasBit(state.prior.bits, number));
+    return before !== after || (after && compiled.avoidPreferNoSelect);
+  }
+
+  #checkContent(positions: Iterable<number>, number: number): void {
+    for (const position of positions) {
+      const feasible = this.#states[position]?.feasible;
+      if (feasible !== undefined && hasBit(feasible, number)) this.#touch(position, number);
+    }
+  }
+
+  #wasDecided(position: number, number: number): boolean {
+    const state = this.#states[position];
+    return state !== undefined && hasBit(state.prior.bits, number);
+  }
+
+  #touch(position: number, number?: number): void {
+    const touched = this.affected.get(position) ?? new Set();
+    this.affected.set(position, touched);
+    if (number !== undefined) touched.add(number);
+  }
+}

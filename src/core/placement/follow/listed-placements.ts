@@ -1,0 +1,111 @@
+import type { Placement } from '../../model/placement.ts';
+import type { DecidedState } from '../decided-state.ts';
+import { Dependents } from './dependents.ts';
+import { readsDifferently } from './placement-change.ts';
+import type { CompiledPlacement } from '../scheduling-index.ts';
+
+interface Listed {
+  readonly compiled: CompiledPlacement;
+  readonly state: DecidedState | undefined;
+}
+
+/**
+ * The placements of an engine, each with what was last decided for it; undefined: it has to be scheduled. A key may be listed twice when the world that the engine began with did so; then it stands for the last one.
+ */
+export class ListedPlacements {
+  #compiled: CompiledPlacement[];
+  #states: (DecidedState | undefined)[];
+  #positions: ReadonlyMap<string, number>;
+  #dependents: Dependents | undefined;
+
+  constructor(compiled: readonly CompiledPlacement[]) {
+    this.#compiled = [...compiled];
+    this.#states = compiled.map(() => undefined);
+    this.#positions = positionsOf(compiled);
+  }
+
+  get compiled(): readonly CompiledPlacement[] {
+    return this.#compiled;
+  }
+
+  /** By position, as long as the list of placements. */
+  get states(): readonly (DecidedState | undefined)[] {
+    return this.#states;
+  }
+
+  /** Which of them read what, by position. */
+  get dependents(): Dependents {
+    this.#dependents ??= new Dependents(this.#compiled);
+    return this.#dependents;
+  }
+
+  /** @param key `namespace/name` */
+  positionOf(key: string): number | undefined {
+    return this.#positions.get(key);
+  }
+
+  stateOf(key: string): DecidedState | undefined {
+    const position = this.#positions.get(key);
+    return position === undefined ? undefined : this.#states[position];
+  }
+
+  keep(position: number, state: DecidedState): void {
+    this.#states[position] = state;
+  }
+
+  /** It has to be scheduled, whatever was decided for it. */
+  forget(position: number): void {
+    this.#states[position] = undefined;
+  }
+
+  remove(keys: ReadonlySet<string>): void {
+    const states = this.#states.filter((_, position) => !keys.has(this.#compiled[position]?.key ?? ''));
+    this.#list(
+      this.#compiled.filter(({ key }) => !keys.has(key)),
+      states,
+    );
+  }
+
+  /** New ones come last. One that reads differently than before has no state any more. */
+  put(fresh: readonly CompiledPlacement[]): void {
+    for (const compiled of fresh) this.#put(compiled);
+    this.#list(this.#compiled, this.#states);
+  }
+
+  /** Compiles each anew, in its place. */
+  replaceAll(replace: (placement: Placement, state: DecidedState | undefined) => Listed): void {
+    const all = this.#compiled.map(({ placement }, position) => replace(placement, this.#states[position]));
+    this.#list(
+      all.map(({ compiled }) => compiled),
+      all.map(({ state }) => state),
+    );
+  }
+
+  #put(compiled: CompiledPlacement): void {
+    const position = this.#positions.get(compiled.key) ?? -1;
+    const before = this.#compiled[position];
+    if (before === undefined) {
+      this.#compiled.push(compiled);
+      this.#states.push(undefined);
+      return;
+    }
+    this.#compiled[position] = compiled;
+    const state = this.#states[position];
+    const { placement } = compiled;
+    this.#states[position] =
+      state === undefined || readsDifferently(before.placement, placement)
+        ? undefined
+        : { ...state, compiled, result: { ...state.result, placement } };
+  }
+
+  #list(compiled: CompiledPlacement[], states: (DecidedState | undefined)[]): void {
+    this.#compiled = compiled;
+    this.#states = states;
+    this.#positions = positionsOf(compiled);
+    this.#dependents = undefined;
+  }
+}
+
+function positionsOf(compiled: readonly CompiledPlacement[]): ReadonlyMap<string, number> {
+  return new Map(compiled.map(({ key }, position) => [key, position]));
+}

@@ -1,0 +1,108 @@
+import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { Placement } from '../../model/placement.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import type { World } from '../../snapshot/world.ts';
+
+/** What changed in a world since the last look. Objects replace those of the same name; the rest stays as it is. */
+export interface WorldDelta {
+  /** RFC 3339 */
+  readonly now?: string | undefined;
+  readonly clusters?: readonly ManagedCluster[] | undefined;
+  readonly removedClusters?: readonly string[] | undefined;
+  /** A placement of a new key is scheduled after all others. */
+  readonly placements?: readonly Placement[] | undefined;
+  /** `namespace/name`; their decisions go with them. */
+  readonly removedPlacements?: readonly string[] | undefined;
+  readonly scores?: readonly AddOnPlacementScore[] | undefined;
+  /** `namespace/name` */
+  readonly removedScores?: readonly string[] | undefined;
+  /** All sets and all bindings from now on. */
+  readonly clusterSets?: readonly ManagedClusterSet[] | undefined;
+  readonly bindings?: readonly ManagedClusterSetBinding[] | undefined;
+}
+
+/** What leads from one world to another, decisions apart. Objects are the same when they are the same object. */
+export function worldDelta(before: World, after: World): WorldDelta {
+  const clusters = changedObjects(before.clusters, after.clusters);
+  const placements = changedObjects(before.placements, after.placements);
+  const scores = changedObjects(before.scores, after.scores);
+  const sets = changedObjects(before.clusterSets, after.clusterSets);
+  const bindings = changedObjects(before.bindings, after.bindings);
+  return {
+    now: after.now,
+    clusters: clusters.changed,
+    removedClusters: clusters.removed.map((key) => key.slice(1)),
+    placements: placements.changed,
+    removedPlacements: placements.removed,
+    scores: scores.changed,
+    removedScores: scores.removed,
+    clusterSets: isEmpty(sets) ? undefined : after.clusterSets,
+    bindings: isEmpty(bindings) ? undefined : after.bindings,
+  };
+}
+
+interface Changes<T> {
+  readonly changed: readonly T[];
+  /** `namespace/name` */
+  readonly removed: readonly string[];
+}
+
+function changedObjects<T extends Named>(before: readonly T[], after: readonly T[]): Changes<T> {
+  const known = new Set(before);
+  const changed = after.filter((one) => !known.has(one));
+  if (changed.length === 0 && before.length === after.length) return { changed, removed: [] };
+  const present = new Set(after.map(keyOf));
+  return { changed, removed: before.map(keyOf).filter((key) => !present.has(key)) };
+}
+
+function isEmpty({ changed, removed }: Changes<Named>): boolean {
+  return changed.length + removed.length === 0;
+}
+
+/** Whether clusters come or go, or sets or bindings change: what the indexes of a fleet are built on. */
+export function changesStructure(delta: WorldDelta, fleet: Fleet): boolean {
+  const { clusters = [], removedClusters = [], clusterSets, bindings } = delta;
+  return (
+    clusterSets !== undefined ||
+    bindings !== undefined ||
+    removedClusters.some((name) => fleet.numberOf(name) !== undefined) ||
+    clusters.some(({ metadata }) => fleet.numberOf(metadata.name) === undefined)
+  );
+}
+
+type Named = { readonly metadata: { readonly name: string; readonly namespace?: string | undefined } };
+
+/** The world after a delta, its decisions left as they are except those of removed placements. */
+export function applyToWorld(world: World, delta: WorldDelta): World {
+  return {
+    now: delta.now ?? world.now,
+    placements: replaced(world.placements, delta.placements, delta.removedPlacements),
+    clusters: replaced(
+      world.clusters,
+      delta.clusters,
+      delta.removedClusters?.map((name) => `/${name}`),
+    ),
+    clusterSets: delta.clusterSets ?? world.clusterSets,
+    bindings: delta.bindings ?? world.bindings,
+    decisions: world.decisions,
+    scores: replaced(world.scores, delta.scores, delta.removedScores),
+  };
+}
+
+function replaced<T extends Named>(
+  items: readonly T[],
+  changed: readonly T[] = [],
+  removed: readonly string[] = [],
+): readonly T[] {
+  if (changed.length === 0 && removed.length === 0) return items;
+  const byKey = new Map(items.map((item) => [keyOf(item), item]));
+  for (const key of removed) byKey.delete(key);
+  for (const item of changed) byKey.set(keyOf(item), item);
+  return [...byKey.values()];
+}
+
+function keyOf({ metadata }: Named): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}

@@ -1,0 +1,102 @@
+import type { AmountRange, ScoreInput } from './prioritizer.ts';
+import { NO_RANGE } from './prioritizer.ts';
+import type { WeightedPrioritizer } from './registry.ts';
+
+/** Scores by prioritizer for the clusters of one ScoreInput; NaN where a prioritizer gives none. */
+export interface ScorePart {
+  readonly name: string;
+  readonly weight: number;
+  readonly scores: Float64Array;
+}
+
+/** Scores that depended on other placements' decisions, for every cluster, as they were: by prioritizer name. */
+export type KeptScores = ReadonlyMap<string, Int8Array>;
+
+export interface Scored {
+  readonly parts: readonly ScorePart[];
+  /** Σ score × weight */
+  readonly totals: Float64Array;
+  /** Per prioritizer: what its scores hang on besides each cluster. */
+  readonly ranges: readonly AmountRange[];
+  readonly expired: readonly { readonly plugin: string; readonly objects: readonly string[] }[];
+}
+
+export interface ScoreOptions {
+  /** Where score columns come from: fresh ones, or buffers used again. */
+  readonly floats?: (slot: number, count: number) => Float64Array;
+  /** Per prioritizer, over all clusters that are scored; default: those of the input. */
+  readonly ranges?: readonly AmountRange[];
+}
+
+const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new Float64Array(count);
+
+/** Runs the prioritizers that read decisions, over all clusters of the fleet. */
+export function keepScores(prioritizers: readonly WeightedPrioritizer[], input: ScoreInput): KeptScores {
+  const kept = new Map<string, Int8Array>();
+  for (const { prioritizer } of prioritizers) {
+    if (!prioritizer.readsDecisions) continue;
+    const scores = new Int8Array(input.clusters.length);
+    prioritizer.score(input, scores, NO_RANGE);
+    kept.set(prioritizer.name, scores);
+  }
+  return kept;
+}
+
+/** Keeps up to date what `keepScores` kept: for the clusters of the input. */
+export function keepScoresOf(
+  prioritizers: readonly WeightedPrioritizer[],
+  input: ScoreInput,
+  kept: KeptScores,
+): void {
+  for (const { prioritizer } of prioritizers) {
+    const scores = kept.get(prioritizer.name);
+    if (scores === undefined) continue;
+    const fresh = new Int8Array(input.clusters.length);
+    prioritizer.score(input, fresh, NO_RANGE);
+    fresh.forEach((score, at) => (scores[input.clusters[at] as number] = score));
+  }
+}
+
+/** Per prioritizer, over the clusters of the input. */
+export function measureClusters(
+  prioritizers: readonly WeightedPrioritizer[],
+  input: ScoreInput,
+): readonly AmountRange[] {
+  return prioritizers.map(({ prioritizer }) => prioritizer.measure?.(input) ?? NO_RANGE);
+}
+
+export function scoreClusters(
+  prioritizers: readonly WeightedPrioritizer[],
+  input: ScoreInput,
+  kept: KeptScores,
+  { floats = freshFloats, ranges = measureClusters(prioritizers, input) }: ScoreOptions = {},
+): Scored {
+  const { clusters } = input;
+  const totals = floats(0, clusters.length).fill(0);
+  const parts: ScorePart[] = [];
+  const expired: { plugin: string; objects: readonly string[] }[] = [];
+  for (const { prioritizer, weight } of prioritizers) {
+    const scores = floats(parts.length + 1, clusters.length);
+    const keptScores = kept.get(prioritizer.name);
+    if (keptScores !== undefined) readKept(keptScores, clusters, scores);
+    else {
+      const objects = prioritizer.score(input, scores, ranges[parts.length] ?? NO_RANGE);
+      if (objects.length > 0) expired.push({ plugin: prioritizer.name, objects });
+    }
+    addWeighted(totals, scores, weight);
+    parts.push({ name: prioritizer.name, weight, scores });
+  }
+  return { parts, totals, ranges, expired };
+}
+
+function readKept(kept: Int8Array, clusters: Uint32Array, out: Float64Array): void {
+  for (let i = 0; i < clusters.length; i++) out[i] = kept[clusters[i] as number] as number;
+}
+
+function addWeighted(totals: Float64Array, scores: Float64Array, weight: number): void {
+  for (let i = 0; i < totals.length; i++) {
+    const score = scores[i] as number;
+    // A cluster without a score keeps what it has: NaN is the only number that is not itself.
+    if (score === score) totals[i] = (totals[i] as number) + score * weight;
+  }
+}

@@ -1,0 +1,107 @@
+import type { IntOrString } from '../../model/int-or-percent.ts';
+import type { Placement } from '../../model/placement.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import { lowerBound } from '../../model/lower-bound.ts';
+import type { CompiledClusterSelector } from '../filter/cluster-selector.ts';
+import { compileClusterSelector, matchesCluster } from '../filter/cluster-selector.ts';
+import type { DecisionGroup } from '../schedule-result.ts';
+
+/** A group strategy that builds. `length` answers how long a group is when so many clusters are selected. */
+export interface GroupPlan {
+  readonly ok: true;
+  readonly named: readonly { readonly name: string; readonly selector: CompiledClusterSelector }[];
+  readonly length: (selectedCount: number) => number;
+  /** sortBy: Score */
+  readonly byScore: boolean;
+}
+
+export type GroupPlanResult = GroupPlan | { readonly ok: false; readonly error: string };
+
+const PERCENT = /^([+-]?[0-9]+(?:\.[0-9]*)?)%$/;
+
+export function planGroups(placement: Placement): GroupPlanResult {
+  const { decisionGroups = [], clustersPerDecisionGroup = '100%' } =
+    placement.spec?.decisionStrategy?.groupStrategy ?? {};
+  const length = groupLength(clustersPerDecisionGroup);
+  if (typeof length === 'string') return { ok: false, error: length };
+  const named: { name: string; selector: CompiledClusterSelector }[] = [];
+  for (const { groupName, groupClusterSelector } of decisionGroups) {
+    const { labelSelector, claimSelector } = groupClusterSelector ?? {};
+    const compiled = compileClusterSelector({ labelSelector, claimSelector }, NO_CEL);
+    if (!compiled.ok) return compiled;
+    named.push({ name: groupName, selector: compiled.selector });
+  }
+  return { ok: true, named, length, byScore: placement.spec?.sortBy === 'Score' };
+}
+
+/** Cuts selected clusters, given in the order in which they are to be written, into groups. */
+export function cutGroups(plan: GroupPlan, fleet: Fleet, ordered: Uint32Array): readonly DecisionGroup[] {
+  const groups: DecisionGroup[] = [];
+  const length = plan.length(ordered.length);
+  const cut = (name: string, members: Uint32Array): void => {
+    for (let at = 0; at < members.length; at += length) {
+      const clusters = new Array<string>(Math.min(length, members.length - at));
+      for (let i = 0; i < clusters.length; i++)
+        clusters[i] = fleet.names[members[at + i] as number] as string;
+      groups.push({ index: groups.length, name, clusters });
+    }
+  };
+  let rest = ordered;
+  for (const { name, selector } of plan.named) {
+    const matches = (number: number): boolean => matchesCluster(selector, fleet.cluster(number), NO_SCORE);
+    cut(name, rest.filter(matches));
+    rest = rest.filter((number) => !matches(number));
+  }
+  cut('', rest);
+  return groups.length === 0 ? [{ index: 0, name: '', clusters: [] }] : groups;
+}
+
+/** Names of clusters that came into a selection, and that left it. */
+export interface MembersChange {
+  readonly gained: readonly string[];
+  readonly lost: readonly string[];
+}
+
+/**
+ * The groups after a change of members. Undefined: they must be cut anew, because they hang on more than the members
+ * or the change moves the cuts.
+ */
+export function moveMembers(
+  plan: GroupPlan,
+  groups: readonly DecisionGroup[],
+  { gained, lost }: MembersChange,
+): readonly DecisionGroup[] | undefined {
+  if (plan.byScore || plan.named.length > 0) return undefined;
+  if (gained.length + lost.length === 0) return groups;
+  const [only, ...others] = groups;
+  if (only === undefined || others.length > 0 || gained.length + lost.length > FEW) return undefined;
+  const clusters = [...only.clusters];
+  for (const name of lost) clusters.splice(placeOf(clusters, name), 1);
+  for (const name of gained) clusters.splice(placeOf(clusters, name), 0, name);
+  return plan.length(clusters.length) < clusters.length ? undefined : [{ ...only, clusters }];
+}
+
+/** More moves than this cost as much as cutting anew. */
+const FEW = 8;
+
+/** Of a sorted list: where the name stands or would stand. */
+function placeOf(names: readonly string[], name: string): number {
+  return lowerBound(names.length, (at) => (names[at] as string) < name);
+}
+
+/** A percentage is of the selected count, fractions allowed, rounded up; nothing or too much means all. */
+function groupLength(value: IntOrString): ((selectedCount: number) => number) | string {
+  const bounded = (length: number, count: number): number =>
+    length <= 0 || length > count ? Math.max(count, 1) : length;
+  if (typeof value === 'number') return (count) => bounded(value, count);
+  const match = PERCENT.exec(value);
+  if (match === null) return `${value} invalid type: string is not a percentage`;
+  const percent = Number(match[1]);
+  return (count) => bounded(Math.ceil((percent * count) / 100), count);
+}
+
+const NO_CEL = (): { ok: false; error: string } => ({
+  ok: false,
+  error: 'groups select by labels and claims only',
+});
+const NO_SCORE = (): undefined => undefined;

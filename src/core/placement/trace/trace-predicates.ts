@@ -1,0 +1,54 @@
+import type { Requirement, LabelMap } from '../../model/label-selector-requirement.ts';
+import { matchesRequirement } from '../../model/label-selector-requirement.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import { claimMapOf } from '../../snapshot/fleet.ts';
+import { findScoreIn } from '../filter/cluster-selector.ts';
+import type { PredicateClass } from '../filter/predicate-class.ts';
+
+/** One part of a predicate that a cluster fails. */
+export interface TraceFailure {
+  /** Which of the predicates, from 0. */
+  readonly predicate: number;
+  readonly part: 'label' | 'claim' | 'cel';
+  /** For labels and claims, with the cluster's value; undefined: it has none. */
+  readonly requirement?: Requirement | undefined;
+  readonly actual?: string | undefined;
+  /** For CEL, with why there was no true or false. */
+  readonly expression?: string | undefined;
+  readonly failure?: string | undefined;
+}
+
+export function predicateFailures(
+  predicate: PredicateClass,
+  fleet: Fleet,
+  number: number,
+): readonly (readonly TraceFailure[])[] {
+  const cluster = fleet.cluster(number);
+  const claims = claimMapOf(cluster);
+  return predicate.selectors.map((selector, at) => [
+    ...requirementFailures(
+      { predicate: at, part: 'label' },
+      selector.labels.requirements,
+      cluster.metadata.labels ?? {},
+    ),
+    ...requirementFailures({ predicate: at, part: 'claim' }, selector.claims.requirements, claims),
+    ...selector.cel.flatMap(({ text, evaluate }): TraceFailure[] => {
+      const { matched, failure } = evaluate(cluster, findScoreIn(fleet, number));
+      return matched ? [] : [{ predicate: at, part: 'cel', expression: text, failure }];
+    }),
+  ]);
+}
+
+function requirementFailures(
+  at: Pick<TraceFailure, 'predicate' | 'part'>,
+  requirements: readonly Requirement[],
+  actual: LabelMap,
+): TraceFailure[] {
+  return requirements
+    .filter((requirement) => !matchesRequirement(requirement, actual))
+    .map((requirement) => ({
+      ...at,
+      requirement,
+      actual: Object.hasOwn(actual, requirement.key) ? actual[requirement.key] : undefined,
+    }));
+}

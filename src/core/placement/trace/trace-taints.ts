@@ -1,0 +1,27 @@
+import type { ManagedCluster, Taint } from '../../model/managed-cluster.ts';
+import type { Toleration } from '../../model/placement.ts';
+import type { Instant } from '../../model/rfc3339.ts';
+import { epochMsOf } from '../../model/rfc3339.ts';
+import { judgeTaint } from '../filter/taint-rules.ts';
+
+export interface TraceTaint {
+  readonly taint: Taint;
+  /** `expired`: a toleration is about this taint but ran out at `untilMs`. */
+  readonly verdict: 'tolerated' | 'prefer-only' | 'already-decided' | 'refused' | 'expired';
+  readonly toleration?: Toleration | undefined;
+  readonly untilMs?: number | undefined;
+}
+
+export function taintVerdicts(
+  cluster: ManagedCluster,
+  tolerations: readonly Toleration[],
+  at: { readonly now: Instant; readonly decided: boolean },
+): readonly TraceTaint[] {
+  return (cluster.spec?.taints ?? []).map((taint): TraceTaint => {
+    const judged = judgeTaint(taint, tolerations, at);
+    if (judged.verdict !== 'tolerated' && judged.verdict !== 'expired')
+      return { taint, verdict: judged.verdict };
+    const { verdict, toleration, until } = judged;
+    return { taint, verdict, toleration, untilMs: until === undefined ? undefined : epochMsOf(until) };
+  });
+}

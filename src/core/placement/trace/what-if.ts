@@ -1,0 +1,52 @@
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import { bitsToArray, putBit } from '../../snapshot/bitset.ts';
+import { findSorted } from '../../model/lower-bound.ts';
+import type { DecidedAmong, SupposedScore } from './score-again.ts';
+import { overrideOf, scoreAgain } from './score-again.ts';
+import type { SchedulingIndex } from '../scheduling-index.ts';
+import { selectRanked } from '../select/select-ranked.ts';
+
+/** A small change to what is scored, with the filters left alone. */
+export interface WhatIf {
+  /** A cluster of the fleet that takes part with these labels, claims and resources, whether it passes the filters or not. */
+  readonly include?: ManagedCluster | undefined;
+  readonly numberOfClusters?: number | undefined;
+  /** Instead of the recorded score of `include`. */
+  readonly addOnScore?: SupposedScore | undefined;
+}
+
+export interface WhatIfOutcome {
+  /** Names in rank order, only the first so many when a limit is given. */
+  readonly selected: (limitTo?: number) => readonly string[];
+  /** 1 for the first of the selected clusters; undefined: not selected. */
+  readonly place: (cluster: string) => number | undefined;
+}
+
+const NOBODY_SELECTED: WhatIfOutcome = { selected: () => [], place: () => undefined };
+
+/** Scores and selects again over the feasible clusters of a decided placement and the included one. */
+export function askWhatIf(index: SchedulingIndex, decided: DecidedAmong, change: WhatIf): WhatIfOutcome {
+  const { compiled, feasible } = decided.state;
+  const { fleet } = index;
+  if (feasible === undefined || !compiled.policy.ok) return NOBODY_SELECTED;
+  const override = overrideOf(index, change.include);
+  const bits = feasible.slice();
+  if (override !== undefined) putBit(bits, override.number, true);
+  const clusters = bitsToArray(bits);
+  const { totals } = scoreAgain(index, decided, clusters, { override, addOnScore: change.addOnScore });
+  const limit = change.numberOfClusters ?? compiled.limit;
+  const { positions } = selectRanked({ compiled, fleet, clusters, totals, limit, override });
+  return {
+    selected: (limitTo = positions.length) =>
+      Array.from(
+        positions.subarray(0, limitTo),
+        (position) => fleet.names[clusters[position] as number] as string,
+      ),
+    place: (name) => {
+      const number = fleet.numberOf(name);
+      const position = number === undefined ? undefined : findSorted(clusters, number);
+      const at = position === undefined ? -1 : positions.indexOf(position);
+      return at < 0 ? undefined : at + 1;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PlanApprovals, type SourcePlans } from '../../../../src/app/serve/publish/plan-approvals.ts';
+import type { SourceObject } from '../../../../src/core/model/source-object.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+
+const MINUTE = 60_000;
+const WEB = 'team-a/web';
+const saying = (...entries: string[]): readonly SourceObject[] => [
+  {
+    object: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'x', annotations: { 'berth.dev/plan': entries.join(' ') } },
+    },
+    location: { file: 'x.yaml', line: 1, column: 1 },
+  },
+];
+const T1 = `${WEB}=000000000001`;
+const T2 = `${WEB}=000000000002`;
+
+describe('PlanApprovals', () => {
+  let clock: FakeClock;
+  let store: Map<string, SourcePlans>;
+  let approvals: PlanApprovals;
+  const restart = () => new PlanApprovals(store, clock, ['fleet', 'other']);
+  const tokens = () => approvals.approvedFor(WEB)?.tokens;
+  beforeEach(() => {
+    [clock, store] = [new FakeClock(), new Map()];
+    approvals = restart();
+    approvals.read('fleet', 'a', saying());
+  });
+
+  it('counts from the commit that brings it, and not before its change had time to come about', async () => {
+    expect(tokens()).toBeUndefined();
+    approvals.read('fleet', 'b', saying(T1));
+    expect(approvals.approvedFor(WEB)).toEqual({ tokens: ['000000000001'], commit: 'b' });
+    await clock.advance(MINUTE);
+    expect(approvals.isWaiting(WEB)).toBe(true);
+    approvals.followed('fleet');
+    expect(approvals.isWaiting(WEB)).toBe(true);
+    await clock.advance(2_000);
+    expect(approvals.isWaiting(WEB)).toBe(false);
+    expect(tokens()).toEqual(['000000000001']);
+  });
+
+  it('is over when it is met, when its time is, or when it is taken back', async () => {
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.judged(WEB, 'met');
+    expect(tokens()).toBeUndefined();
+
+    approvals.read('fleet', 'c', saying(T2));
+    approvals.followed('fleet');
+    await clock.advance(10 * MINUTE - 1);
+    approvals.judged(WEB, 'none');
+    expect(tokens()).toEqual(['000000000002']);
+    await clock.advance(1);
+    expect(tokens()).toBeUndefined();
+
+    approvals.read('fleet', 'd', saying(T1));
+    approvals.read('fleet', 'e', saying());
+    expect(tokens()).toBeUndefined();
+  });
+
+  it('does not pass by waiting while another change is held, also across a restart', async () => {
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.followed('fleet');
+    await clock.advance(2_000);
+    approvals.judged(WEB, 'differs');
+    await clock.advance(60 * MINUTE);
+    approvals = restart();
+    approvals.read('fleet', 'b', saying(T1));
+    expect(tokens()).toEqual(['000000000001']);
+    expect(approvals.isWaiting(WEB)).toBe(false);
+    // What was held is gone by itself, and so is the time of the approval.
+    approvals.judged(WEB, 'none');
+    expect(tokens()).toBeUndefined();
+  });
+
+  it('counts once: what stands in Git for long approves nothing new, nor does what a source says at first', () => {
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.judged(WEB, 'met');
+    approvals.read('fleet', 'c', saying(T1));
+    approvals = restart();
+    approvals.read('fleet', 'd', saying(T1));
+    approvals.read('other', 'x', saying(T2));
+    expect(tokens()).toBeUndefined();
+    approvals.read('other', 'y', saying(T1));
+    expect(approvals.approvedFor(WEB)).toEqual({ tokens: ['000000000001'], commit: 'y' });
+  });
+
+  it('of two sources, each is met by its own', () => {
+    approvals.read('other', 'x', saying());
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('other', 'y', saying(T2));
+    expect(tokens()).toEqual(['000000000001', '000000000002']);
+    approvals.judged('team-b/else', 'met');
+    expect(tokens()).toHaveLength(2);
+  });
+});

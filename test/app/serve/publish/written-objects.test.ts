@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { ObjectStore } from '../../../../src/adapters/kube/object-store.ts';
+import { outcomeOf, WrittenObjects } from '../../../../src/app/serve/publish/written-objects.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+
+const at = (resourceVersion: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a', namespace: 'n', resourceVersion },
+});
+
+describe('WrittenObjects', () => {
+  it('reads its own writes while the watch lags, and what others wrote once the watch tells', () => {
+    const store = new ObjectStore();
+    const written = new WrittenObjects(store);
+    store.put(at('1'));
+    written.wrote(at('1'), at('2'));
+    expect(written.get('n/a')).toEqual(at('2'));
+    store.put(at('7'));
+    expect(written.get('n/a')).toEqual(at('7'));
+  });
+
+  it('knows a write of its own that the watch told before the answer, and one of others', () => {
+    const store = new ObjectStore();
+    const written = new WrittenObjects(store);
+    store.put(at('1'));
+    // The watch is faster than the answer of the write.
+    store.put(at('2'));
+    expect(written.made('n/a', outcomeOf(at('1'), at('2')))).toBe(false);
+    written.wrote(at('1'), at('2'));
+    expect(written.get('n/a')).toEqual(at('2'));
+    expect(written.made('n/a', outcomeOf(at('1'), at('2')))).toBe(true);
+    expect(written.made('n/a', outcomeOf(at('2'), at('3')))).toBe(false);
+    written.wrote(at('2'), undefined);
+    expect(written.made('n/a', outcomeOf(at('2'), undefined))).toBe(true);
+    for (let version = 10; version < 40; version++)
+      written.wrote(at(String(version)), at(String(version + 1)));
+    expect(written.made('n/a', outcomeOf(undefined, at('2')))).toBe(false);
+    expect(written.made('n/a', outcomeOf(undefined, at('40')))).toBe(true);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PLACEMENT } from '../../../../src/core/model/kinds.ts';
+import type { KubeApi } from '../../../../src/core/ports.ts';
+import { baseFiles, placement, yaml } from '../fleet-fixture.ts';
+import { ServedFleet } from '../served-fleet.ts';
+
+const web = (count: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters: count })) });
+const other = (count: number) => ({ 'other.yaml': yaml(placement('other', { numberOfClusters: count })) });
+
+describe('following commit after commit', () => {
+  let fleet: ServedFleet;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+  });
+  afterEach(() => fleet.close());
+
+  /** The hub's client, with the lists of the ApplySet's members counted. */
+  const counting = () => {
+    const counts = { memberLists: 0 };
+    const api = new Proxy<KubeApi>(fleet.hub.api, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown => {
+          const [, options] = args as [unknown, { labelSelector?: string } | undefined];
+          if (name === 'list' && options?.labelSelector?.startsWith('applyset')) counts.memberLists += 1;
+          return Reflect.apply(value, target, args);
+        };
+      },
+    });
+    return { api, counts };
+  };
+
+  it('looks at what changed in Git, and at the whole hub only when something left', async () => {
+    const { api, counts } = counting();
+    fleet.git.commit({ ...baseFiles, ...web(1), ...other(1) });
+    await fleet.serve({ api });
+    await fleet.published('web');
+    await fleet.event('synced');
+    const lists = counts.memberLists;
+    expect(lists).toBeGreaterThan(0);
+    let after = fleet.events.length;
+    fleet.git.commit(web(2));
+    expect((await fleet.published('web', after)).clusters).toHaveLength(2);
+    expect(await fleet.event('synced', () => true, after)).toMatchObject({ applied: 1, pruned: 0 });
+    expect(counts.memberLists).toBe(lists);
+    after = fleet.events.length;
+    fleet.git.commit({ 'other.yaml': undefined });
+    expect(await fleet.event('synced', () => true, after)).toMatchObject({ applied: 0, pruned: 1 });
+    expect(counts.memberLists).toBeGreaterThan(lists);
+  });
+
+  it('puts back at the interval what was deleted by hand, although commits keep coming', async () => {
+    fleet.git.commit({ ...baseFiles, ...web(1), ...other(1) });
+    await fleet.serve({ resyncIntervalMs: 600 });
+    await fleet.published('web');
+    await fleet.event('synced');
+    const key = { namespace: 'team-a', name: 'web' };
+    await fleet.hub.api.delete(PLACEMENT, key);
+    let commits = 0;
+    await fleet.until(async () => {
+      fleet.git.commit(other(2 + (commits++ % 4)));
+      return fleet.hub.api.get(PLACEMENT, key);
+    });
+    expect(commits).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TransientError } from '../../../../src/core/errors.ts';
+import type { Fleet } from '../../../../src/app/fleet/fleet.ts';
+import type { FleetSource } from '../../../../src/app/fleet/fleet-source.ts';
+import type { FleetHappening } from '../../../../src/app/serve/fleet-events.ts';
+import { GitLoop, type GitLoopOptions } from '../../../../src/app/serve/sync/git-loop.ts';
+import type { HubSync } from '../../../../src/app/serve/sync/hub-sync.ts';
+import type { SyncOptions } from '../../../../src/app/serve/sync/sync-outcome.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { SilentLogger } from '../../../fakes/silent-logger.ts';
+
+const HOUR_MS = 3_600_000;
+const POLL_MS = 60_000;
+const RESYNC_MS = 180_000;
+
+/** A source whose remote is a variable; what is counted is how often it is asked. */
+class ScriptedSource implements Pick<FleetSource, 'fetch' | 'read'> {
+  asked = 0;
+  tip = 'a';
+  failure: Error | undefined;
+
+  fetch = async () => {
+    this.asked += 1;
+    if (this.failure !== undefined) throw this.failure;
+    return { commit: this.tip, moved: true };
+  };
+  settle = async (): Promise<void> => undefined;
+  read = async (commit?: string): Promise<Fleet> => {
+    const person = { name: 'Ada', email: '', timeMs: 0 };
+    return {
+      commit: {
+        id: commit ?? '',
+        parents: [],
+        author: person,
+        committer: person,
+        subject: '',
+        signed: false,
+      },
+      objects: [],
+      problems: [],
+      files: 0,
+      complete: true,
+      textOf: async () => undefined,
+    };
+  };
+}
+
+describe('the loop of a source', () => {
+  let clock: FakeClock;
+  let source: ScriptedSource;
+  let options: GitLoopOptions;
+  let loop: GitLoop;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let happened: FleetHappening[];
+  beforeEach(() => {
+    [clock, source, stop, happened] = [new FakeClock(), new ScriptedSource(), new AbortController(), []];
+    options = {
+      name: 'fleet',
+      url: '/srv/fleet',
+      source: source as unknown as FleetSource,
+      sync: undefined,
+      clock,
+      random: () => 0.5,
+      log: new SilentLogger(),
+      emit: (happening) => happened.push(happening),
+      pollIntervalMs: POLL_MS,
+      resyncIntervalMs: RESYNC_MS,
+      onFleet: () => undefined,
+    };
+    loop = new GitLoop(options);
+    running = loop.run(stop.signal);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+  });
+  const commitsRead = () =>
+    happened.flatMap((happening) => (happening.kind === 'commit-read' ? [happening.commit?.id] : []));
+
+  it.each([
+    ['forward', 5 * HOUR_MS],
+    ['back', -5 * HOUR_MS],
+    ['back beyond the epoch', -60 * 365 * 24 * HOUR_MS],
+  ])('goes on asking at its interval when the clock jumps %s', async (_name, byMs) => {
+    await clock.advance(1);
+    expect(source.asked).toBe(1);
+    clock.jump(byMs);
+    source.tip = 'b';
+    await clock.advance(POLL_MS + 1);
+    expect(source.asked).toBe(2);
+    await clock.advance(10 * POLL_MS);
+    expect(source.asked).toBe(12);
+    expect(commitsRead()).toEqual(['a', 'b']);
+  });
+
+  it('jumping clocks do not shorten the wait after failures', async () => {
+    source.failure = new TransientError('gone', { code: 'git.failed', subject: 'remote' });
+    await clock.advance(1);
+    for (let at = 0; at < 20; at++) {
+      clock.jump(at % 2 === 0 ? HOUR_MS : -HOUR_MS);
+      await clock.advance(POLL_MS);
+    }
+    // Backing off from a second to the poll's interval, and not faster for all the jumps.
+    expect(source.asked).toBeLessThan(30);
+    // The first time it was still there.
+    expect(happened.filter(({ kind }) => kind === 'error')).toHaveLength(source.asked - 1);
+    source.failure = undefined;
+    await clock.advance(2 * POLL_MS);
+    expect(commitsRead()).toEqual(['a']);
+  });
+
+  it('asks at once when told, however the clock jumps', async () => {
+    await clock.advance(1);
+    clock.jump(-HOUR_MS);
+    source.tip = 'b';
+    loop.trigger();
+    await clock.advance(1);
+    expect(commitsRead()).toEqual(['a', 'b']);
+  });
+
+  it('lets the hub follow a commit before it compares everything, when that is due too', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const compared: (boolean | undefined)[] = [];
+    const sync = {
+      isSettled: false,
+      sync: async (_fleet: Fleet, { compare }: SyncOptions) => {
+        compared.push(compare);
+        sync.isSettled = true;
+        return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+      },
+    };
+    running = new GitLoop({ ...options, sync: sync as unknown as HubSync }).run(stop.signal);
+    const next = async (tip: string, byMs: number): Promise<(boolean | undefined)[]> => {
+      source.tip = tip;
+      await clock.advance(byMs);
+      return compared.splice(0);
+    };
+    expect(await next('a', 1)).toEqual([true]);
+    expect(await next('b', POLL_MS)).toEqual([false]);
+    expect(await next('b', RESYNC_MS - 2 * POLL_MS)).toEqual([]);
+    expect(await next('c', POLL_MS)).toEqual([false, true]);
+    expect(await next('c', RESYNC_MS)).toEqual([true]);
+  });
+});
