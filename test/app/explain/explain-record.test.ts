@@ -11,6 +11,7 @@ import { runCli } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../cli-harness.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { ONE_BOUND_SET } from '../../core/placement/worlds.ts';
 
 async function runBerth(...args: string[]) {
   const { io, stdout, stderr } = makeCliIo();
@@ -39,18 +40,7 @@ const BEFORE: World = {
     },
   ],
   clusters: [cluster('c1', { tier: 'gold' }), cluster('c2', { tier: 'gold' }), cluster('c3', {})],
-  clusterSets: [
-    { apiVersion: `${GROUP}/v1beta2`, kind: 'ManagedClusterSet', metadata: { name: 's' }, spec: {} },
-  ],
-  bindings: [
-    {
-      apiVersion: `${GROUP}/v1beta2`,
-      kind: 'ManagedClusterSetBinding',
-      metadata: { name: 's', namespace: 'team' },
-    },
-  ],
-  decisions: [],
-  scores: [],
+  ...ONE_BOUND_SET,
 };
 
 /** Somebody took the label of one cluster away, and told something new of another. */

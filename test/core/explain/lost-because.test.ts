@@ -3,6 +3,7 @@ import { lostBecause } from '../../../src/core/explain/lost-because.ts';
 import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
 import type { Placement } from '../../../src/core/model/placement.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
+import { ONE_BOUND_SET } from '../placement/worlds.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';
 const cluster = (name: string, labels: Record<string, string>, taints: object[] = []): ManagedCluster =>
@@ -32,18 +33,7 @@ const world: World = {
     cluster('silver', { tier: 'silver' }),
     cluster('elsewhere', { [`${GROUP}/clusterset`]: 'other', tier: 'gold' }),
   ],
-  clusterSets: [
-    { apiVersion: `${GROUP}/v1beta2`, kind: 'ManagedClusterSet', metadata: { name: 's' }, spec: {} },
-  ],
-  bindings: [
-    {
-      apiVersion: `${GROUP}/v1beta2`,
-      kind: 'ManagedClusterSetBinding',
-      metadata: { name: 's', namespace: 'team' },
-    },
-  ],
-  decisions: [],
-  scores: [],
+  ...ONE_BOUND_SET,
 };
 
 describe('lostBecause', () => {

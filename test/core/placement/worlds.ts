@@ -23,6 +23,22 @@ export interface WorldSketch {
   readonly before?: readonly string[];
 }
 
+/** The rest of a world with nothing but the cluster set `s`, bound in `team`. */
+export const ONE_BOUND_SET: Pick<World, 'clusterSets' | 'bindings' | 'decisions' | 'scores'> = {
+  clusterSets: [
+    { apiVersion: `${API}/v1beta2`, kind: 'ManagedClusterSet', metadata: { name: 's' }, spec: {} },
+  ],
+  bindings: [
+    {
+      apiVersion: `${API}/v1beta2`,
+      kind: 'ManagedClusterSetBinding',
+      metadata: { name: 's', namespace: 'team' },
+    },
+  ],
+  decisions: [],
+  scores: [],
+};
+
 /** A world of one placement `team/web` that may use every cluster. */
 export function worldOf({ clusters, spec = {}, annotations, before = [] }: WorldSketch): World {
   const placement: Placement = {

@@ -8,6 +8,7 @@ import type { ScheduleResult } from '../../../../src/core/placement/schedule-res
 import { type DecisionRecord, decidedText } from '../../../../src/core/publish/decision-record.ts';
 import type { World } from '../../../../src/core/snapshot/world.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { ONE_BOUND_SET } from '../../../core/placement/worlds.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';
 const cluster = (name: string, tier: string): ManagedCluster => ({
@@ -25,18 +26,7 @@ const WORLD: World = {
   now: '2026-03-01T12:00:00.000Z',
   placements: [placement('api', 'gold'), placement('web', 'silver')],
   clusters: [cluster('c1', 'gold'), cluster('c2', 'gold'), cluster('c3', 'silver')],
-  clusterSets: [
-    { apiVersion: `${GROUP}/v1beta2`, kind: 'ManagedClusterSet', metadata: { name: 's' }, spec: {} },
-  ],
-  bindings: [
-    {
-      apiVersion: `${GROUP}/v1beta2`,
-      kind: 'ManagedClusterSetBinding',
-      metadata: { name: 's', namespace: 'team' },
-    },
-  ],
-  decisions: [],
-  scores: [],
+  ...ONE_BOUND_SET,
 };
 const [API, WEB] = WORLD.placements as [Placement, Placement];
 /** `web` selects something else; `api` has nothing to do with it. */
