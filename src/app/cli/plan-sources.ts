@@ -1,17 +1,15 @@
 import { resolve } from 'node:path';
 import { sha256 } from '../../adapters/store/world-digest.ts';
-import { InputError } from '../../core/errors.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../core/sync/apply-set.ts';
 import type { SourceFleet } from '../preview/merge-fleets.ts';
 import type { PlanRevisionsInput } from '../preview/plan-revisions.ts';
 import type { SourceSettings } from '../settings/source-settings.ts';
 import type { CliIo } from './cli-io.ts';
 import { asksHub } from './hub-flags.ts';
-import { type SettingsFlags, withFetchContext } from './settings-sources.ts';
+import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {
   readonly hub: boolean;
-  readonly path: readonly string[];
 }
 
 type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
@@ -25,11 +23,9 @@ export async function planSources(
   flags: PlanSourceFlags,
   tell: (what: string) => void,
 ): Promise<PlanSources> {
-  if (flags.config === undefined) {
-    if (flags.source.length > 0) throw needs('--source', '--config, the settings file that it is in');
+  checkSettingsFlags(flags);
+  if (flags.config === undefined)
     return { sources: [{ name: 'fleet', rank: 0, paths: flags.path, budget: undefined, applies: true }] };
-  }
-  if (flags.path.length > 0) throw needs('--path', 'no --config: there each source has its paths');
   const { readSettings } = await import('../settings/read-settings.ts');
   const { chooseSources } = await import('../settings/choose-sources.ts');
   const all = await readSettings(resolve(io.cwd, flags.config));
@@ -73,8 +69,4 @@ async function fetchOthers(
     }
     return fleets;
   });
-}
-
-function needs(option: string, expected: string): InputError {
-  return new InputError(`got it alone, expected ${expected}`, { code: 'cli.option', subject: option });
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { InputError } from '../../core/errors.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { FetchContext } from '../settings/fetch-fleet.ts';
 import type { SourceSettings } from '../settings/source-settings.ts';
@@ -12,7 +13,24 @@ import { type HubFlags, withHub } from './hub-flags.ts';
 export interface SettingsFlags extends HubFlags {
   readonly config?: string;
   readonly source: readonly string[];
+  readonly path: readonly string[];
   readonly data?: string;
+}
+
+/** InputError for flags that do not go together. */
+export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
+  if (config !== undefined && path.length > 0)
+    throw wrongOption(
+      '--path',
+      'it beside --config',
+      'one of them: in the settings file each source has its paths',
+    );
+  if (config === undefined && source.length > 0)
+    throw wrongOption('--source', 'it alone', '--config, the settings file that it is in');
+}
+
+export function wrongOption(option: string, got: string, expected: string): InputError {
+  return new InputError(`got ${got}, expected ${expected}`, { code: 'cli.option', subject: option });
 }
 
 export function addSettingsFlags(command: Command): Command {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../model/object-meta.ts';
+import { annotationWords } from './annotation-words.ts';
 import { PLAN_ANNOTATION } from './publish-annotations.ts';
 import { releaseTokens } from './release-tokens.ts';
 
@@ -19,8 +20,7 @@ export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonl
   readonly token: string | undefined;
   readonly placement: string | undefined;
 }[] {
-  const texts = (metadata.annotations?.[PLAN_ANNOTATION] ?? '').split(/[\s,]+/).filter((text) => text !== '');
-  return texts.map((text) => {
+  return annotationWords(metadata, PLAN_ANNOTATION).map((text) => {
     const [, placement, token] = ENTRY.exec(text) ?? [];
     return { text, placement, token };
   });

@@ -123,7 +123,11 @@ describe('berth plan and berth validate with a settings file', () => {
       args: ['--source', 'apps'],
       says: /--source: got it alone, expected --config/,
     },
-    { name: 'globs beside the settings', args: ['--config', 'F', '--path', 'x'], says: /--path/ },
+    {
+      name: 'globs beside the settings',
+      args: ['--config', 'F', '--path', 'x'],
+      says: /--path: got it beside --config, expected one of them/,
+    },
     { name: 'a file that is not there', args: ['--config', 'F.no'], says: /cannot be read/ },
   ])('refuses $name', async ({ args, says }) => {
     const file = settings();

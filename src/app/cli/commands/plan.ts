@@ -14,7 +14,6 @@ interface PlanOptions extends SettingsFlags {
   readonly base: string;
   readonly head: string;
   readonly repo: string;
-  readonly path: readonly string[];
   readonly fromMergeBase: boolean;
   readonly now?: string;
   readonly output: OutputFormat | 'markdown';

@@ -1,15 +1,19 @@
 import path from 'node:path';
-import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags } from '../hub-flags.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
-import { addSettingsFlags, collect, type SettingsFlags } from '../settings-sources.ts';
+import {
+  addSettingsFlags,
+  checkSettingsFlags,
+  collect,
+  type SettingsFlags,
+  wrongOption,
+} from '../settings-sources.ts';
 
 interface ValidateOptions extends SettingsFlags {
   readonly output: OutputFormat;
-  readonly path: readonly string[];
   readonly strict: boolean;
 }
 
@@ -45,16 +49,9 @@ Examples:
 `;
 
 async function validate(io: CliIo, folder: string | undefined, options: ValidateOptions): Promise<ExitCode> {
-  if (options.config !== undefined && options.path.length > 0)
-    throw refused(
-      '--path',
-      'it beside --config',
-      'one of them: in the settings file each source has its paths',
-    );
-  if (options.config === undefined && options.source.length > 0)
-    throw refused('--source', 'it alone', '--config, the settings file that it is in');
+  checkSettingsFlags(options);
   if (folder !== undefined) return validateFolder(io, folder, options);
-  if (options.config === undefined) throw refused('folder', 'nothing', 'a folder, or --config');
+  if (options.config === undefined) throw wrongOption('folder', 'nothing', 'a folder, or --config');
   const { validateSources } = await import('../validate-sources.ts');
   return validateSources(io, { ...options, config: options.config });
 }
@@ -84,7 +81,8 @@ async function pathsOf(
   const { chooseSources } = await import('../../settings/choose-sources.ts');
   const chosen = chooseSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
   const [only, second] = chosen;
-  if (second !== undefined) throw refused('--source', 'several', 'one: a folder is checked as one source');
+  if (second !== undefined)
+    throw wrongOption('--source', 'several', 'one: a folder is checked as one source');
   return only?.paths ?? [];
 }
 
@@ -96,8 +94,4 @@ async function writeTable(
   const { countProblems, renderProblems } = await import('../problem-report.ts');
   io.stdout.write(renderProblems(problems, io.colour));
   io.stdout.write(`${fleet.files} files, ${fleet.objects.length} objects: ${countProblems(problems)}\n`);
-}
-
-function refused(subject: string, got: string, expected: string): InputError {
-  return new InputError(`got ${got}, expected ${expected}`, { code: 'cli.option', subject });
 }
