@@ -78,7 +78,7 @@ for (let round = 0; round < COMMITS; round++) {
   }));
   await new Promise((resolve) => setTimeout(resolve, 150));
 }
-for (const [name, q] of [['median', 0.5], ['p90', 0.9], ['p99', 0.99]])
+for (const [name, q] of COMMITS === 0 ? [] : [['median', 0.5], ['p90', 0.9], ['p99', 0.99]])
   console.log(`commit of one file, webhook to decision on the hub, ${name} of ${COMMITS}: ${ms(quantile(ours, q))}; git fetch + git diff-tree: ${ms(quantile(bare, q))}; ratio ${(quantile(ours, q) / quantile(bare, q)).toFixed(2)} (limit 3 and 300 ms)`);
 decisions.stop();
 await serve.stop();
@@ -88,7 +88,7 @@ if (keep === undefined) rmSync(root, { recursive: true, force: true });
 process.exit(0);
 
 function start(args) {
-  const flags = process.env.BENCH_PROF && args[0] === 'serve' ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROF}`] : [];
+  const flags = process.env.BENCH_PROF ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROF}`] : [];
   const child = spawn(process.execPath, [...flags, MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   return { child, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM'))) };
 }

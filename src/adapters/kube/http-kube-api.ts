@@ -1,4 +1,3 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { type BerthError, InputError } from '../../core/errors.ts';
 import { parseExactIntegers } from '../../core/jsonpath/exact-json.ts';
 import { jsonText } from '../../core/model/json-text.ts';
@@ -17,6 +16,7 @@ import type {
 } from '../../core/ports.ts';
 import { Discovery } from './discovery.ts';
 import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './kube-connection.ts';
+import type { KubeConfig } from './kube-config.ts';
 import { asStatus, errorForStatus, networkError } from './kube-errors.ts';
 import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody, readBody } from './read-body.ts';

@@ -1,10 +1,10 @@
 import type http from 'node:http';
 import type https from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { errorText } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { Http1Transport } from './http1-transport.ts';
+import type { KubeConfig } from './kube-config.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
 import type { KubeResponse, KubeTransport } from './kube-transport.ts';
 import { TlsTransport } from './tls-transport.ts';
@@ -41,8 +41,7 @@ interface Credentials {
 }
 
 /**
- * Requests to the kubeconfig's current cluster over kept-alive connections. client-node works out TLS material and credentials
- * (files, tokens, exec plugins, impersonation, proxies); it would make a new agent, hence a new TLS session, per request.
+ * Requests to the kubeconfig's current cluster over kept-alive connections, with the kubeconfig's TLS material and credentials.
  */
 export class KubeConnection {
   readonly server: string;
@@ -105,9 +104,9 @@ export class KubeConnection {
   }
 
   async #loadCredentials(): Promise<Credentials> {
-    const options: https.RequestOptions = { headers: {} };
+    let options: https.RequestOptions;
     try {
-      await this.#options.config.applyToHTTPSOptions(options);
+      options = await this.#options.config.credentials();
     } catch (cause) {
       throw networkError(
         `the kubeconfig's credentials cannot be used: ${errorText(cause)}`,

@@ -1,5 +1,5 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
+import type { KubeConfig } from '../../adapters/kube/kube-config.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from './agent-options.ts';
 

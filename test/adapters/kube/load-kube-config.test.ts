@@ -30,6 +30,27 @@ describe('the kubeconfig', () => {
     );
   });
 
+  it('may be spread over several files: of what they say of one name the first counts', () => {
+    const files = ['https://first', 'https://second'].map((server, index) => {
+      const file = path.join(home, `part-${index}`);
+      writeFileSync(file, kubeconfigText(server));
+      return file;
+    });
+    const users = path.join(home, 'users');
+    writeFileSync(users, JSON.stringify({ users: [{ name: 'other', user: { token: 't' } }] }));
+    vi.stubEnv('KUBECONFIG', [users, ...files].join(path.delimiter));
+    const config = loadKubeConfig({});
+    expect(config.getCurrentCluster()?.server).toBe('https://first');
+    expect(config.users.map(({ name }) => name)).toEqual(['other', 'test', 'test']);
+  });
+
+  it('of a pod is asked for in a pod only', () => {
+    vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
+    expect(() => loadKubeConfig({ inCluster: true })).toThrow(
+      'in-cluster configuration: cannot be read: KUBERNETES_SERVICE_HOST is not set: this is no pod',
+    );
+  });
+
   it('may name this machine when somebody wrote so', () => {
     const text = kubeconfigText('http://localhost:8080');
     expect(loadKubeConfig({ text }).getCurrentCluster()?.server).toBe('http://localhost:8080');
@@ -41,6 +62,7 @@ describe('the kubeconfig', () => {
       text: 'users: [{name: t, user: {token: s3cret}\n',
       message: /cannot be read: [^\n]*$/,
     },
+    { name: 'nothing in it', text: '', message: /cannot be read: it is no YAML mapping$/ },
     { name: 'no contexts', text: '{}', message: /expected one of: \(none\)$/ },
     {
       name: 'a server that is no URL',

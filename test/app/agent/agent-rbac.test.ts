@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { KubeConfig } from '../../../src/adapters/kube/kube-config.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
 import { renderAgentRbac } from '../../../src/app/agent/agent-rbac.ts';
 import { ImpersonatingClients } from '../../../src/app/agent/impersonating-clients.ts';
@@ -109,9 +110,11 @@ async function prepare(id: string, missing: string): Promise<string> {
 
 async function live(id: string, missing: string): Promise<Outcome> {
   const token = await prepare(id, missing);
-  const config = loadKubeConfig({ file: hub.adminKubeconfigPath });
-  const user = config.getCurrentUser()?.name ?? '';
-  config.users = [{ name: user, token }];
+  const admin = loadKubeConfig({ file: hub.adminKubeconfigPath });
+  const config = new KubeConfig({
+    ...admin,
+    users: [{ name: admin.getCurrentUser()?.name ?? '', token }],
+  });
   const client = new HttpKubeApi({ config, clock });
   const executors = new ImpersonatingClients(config, clock);
   const audit = new AuditingKubeApi(client);

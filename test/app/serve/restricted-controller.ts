@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
+import { renderKubeconfig } from '../../../src/hub/auth/kubeconfig.ts';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { KubeConfig } from '../../../src/adapters/kube/kube-config.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
 import { type ControllerDuties, renderControllerRbac } from '../../../src/app/serve/rbac/controller-rbac.ts';
 import { type KindInfo, MANIFEST_WORK, NAMESPACE } from '../../../src/core/model/kinds.ts';
@@ -66,8 +68,8 @@ export async function restrictedClient(fleet: ServedFleet, duties: ControllerDut
     await post(accounts, { metadata: { name } });
     const { status } = await post(`${accounts}/${name}/token`, { spec: {} });
     const config = loadKubeConfig({ file: fleet.hub.kubeconfig });
-    config.users = [{ name: config.getCurrentUser()?.name ?? '', ...(status as { token: string }) }];
-    return config;
+    const user = { name: config.getCurrentUser()?.name ?? '', ...(status as { token: string }) };
+    return new KubeConfig({ ...config, users: [user] });
   };
   const client = new HttpKubeApi({ config: await kubeconfigOf('berth'), clock: systemClock });
   return {
@@ -83,7 +85,10 @@ export async function restrictedClient(fleet: ServedFleet, duties: ControllerDut
         });
       }
       const file = join(fleet.dataDir, 'releaser.kubeconfig');
-      writeFileSync(file, (await kubeconfigOf('releaser')).exportConfig());
+      const { clusters, users } = await kubeconfigOf('releaser');
+      const authority = Buffer.from(clusters[0]?.caData ?? '', 'base64').toString('utf8');
+      const credentials = { kind: 'token', token: users[0]?.token ?? '' } as const;
+      writeFileSync(file, renderKubeconfig(clusters, authority, { name: 'releaser', credentials }));
       return file;
     },
     close: () => {

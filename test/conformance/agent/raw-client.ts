@@ -1,5 +1,5 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import type { KubeConfig } from '../../../src/adapters/kube/kube-config.ts';
 import { KubeConnection } from '../../../src/adapters/kube/kube-connection.ts';
 import { readBody } from '../../../src/adapters/kube/read-body.ts';
 import type { Json } from './recorded.ts';
