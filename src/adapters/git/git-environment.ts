@@ -77,7 +77,11 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
     ...(input.caFile === undefined ? {} : { 'http.sslCAInfo': input.caFile }),
     ...(input.authorization === undefined
       ? {}
-      : { [`http.${input.authorization.url}.extraHeader`]: `Authorization: ${input.authorization.value}` }),
+      : {
+          [`http.${input.authorization.url}.extraHeader`]: `Authorization: ${input.authorization.value}`,
+          // git would send the header with every later request to the host that a first answer pointed to.
+          'http.followRedirects': 'false',
+        }),
     ...input.config,
   });
   return environment;

@@ -40,6 +40,12 @@ const KNOWN: readonly KnownFailure[] = [
     problem: 'there is no such repository, or the credentials may not see it',
   },
   {
+    pattern: /returned error: 30[1278]/,
+    code: 'git.redirect',
+    problem: 'the remote answers at another address, where the credentials must not follow',
+    hint: 'give the source the address that the remote points to; often it is the same with .git at its end',
+  },
+  {
     pattern: /detected dubious ownership/,
     code: 'git.ownership',
     problem: 'the repository belongs to another user',

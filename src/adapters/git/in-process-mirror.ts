@@ -163,6 +163,13 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           subject,
           cause: error,
         });
+      if (statusCode >= 300 && statusCode < 400)
+        return new InputError('the remote answers at another address, which is not followed', {
+          code: 'git.redirect',
+          subject,
+          hint: 'give the source the address that the remote points to; often it is the same with .git at its end',
+          cause: error,
+        });
       if (statusCode === 404)
         return new InputError('there is no such repository, or the credentials may not see it', {
           code: 'git.repository-not-found',

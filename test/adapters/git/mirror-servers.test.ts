@@ -301,4 +301,29 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     await redirected.close();
     await bait.close();
   });
+
+  it('does not carry them to another server that plays along, and says what to do', async () => {
+    const seen: (string | undefined)[] = [];
+    const { server: thief } = await start({
+      intercept: (request) => {
+        seen.push(request.headers.authorization);
+        return false;
+      },
+    });
+    const bait = await serveHttp(fixture.dir, {
+      intercept: (request, response) => {
+        const place = (request.url ?? '').replace(/^\/[^/]+/, '');
+        response.writeHead(302, { location: `${thief.url}${place}` }).end();
+        return true;
+      },
+    });
+    const redirected = await make(open(bait.url, { auth: { type: 'token', file: secretFile() } }));
+    await expect(redirected.fetch({ type: 'head' })).rejects.toMatchObject({
+      name: 'InputError',
+      code: 'git.redirect',
+    });
+    expect(seen.filter((header) => header !== undefined)).toEqual([]);
+    await redirected.close();
+    await bait.close();
+  });
 });
