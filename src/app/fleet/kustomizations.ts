@@ -1,9 +1,11 @@
 import path from 'node:path';
-import yaml from 'js-yaml';
 import { kubectlKustomize } from '../../adapters/kustomize/kubectl-kustomize.ts';
 import { parseManifests } from '../../adapters/yaml/parse-manifests.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
+import { parseKustomization, scanConfiguration } from './kustomization-text.ts';
+import type { KustomizationText } from './kustomization-text.ts';
 import { refused } from './read-content.ts';
+import { folderOf, isKustomization } from './special-folders.ts';
 
 /** The repository as a kustomization sees it. */
 export interface KustomizeTree {
@@ -17,16 +19,6 @@ export interface KustomizeTree {
   readonly ambient: Readonly<Record<string, string | undefined>>;
 }
 
-/** Fields of a kustomization that name files or folders to build from. */
-const REFERENCE_FIELDS = [
-  'resources',
-  'bases',
-  'components',
-  'crds',
-  'generators',
-  'transformers',
-  'validators',
-];
 const MAX_FILES = 2_000;
 
 /** Renders kustomizations; a result is kept as long as none of the files that went into it changes. */
@@ -79,24 +71,7 @@ interface Job {
 }
 
 function referencesOf(folder: string, content: Buffer | undefined): Reference[] {
-  let parsed: unknown;
-  try {
-    parsed = yaml.load(content?.toString('utf8') ?? '');
-  } catch {
-    return []; // kubectl says what is wrong with it
-  }
-  if (typeof parsed !== 'object' || parsed === null) return [];
-  const fields = parsed as Readonly<Record<string, unknown>>;
-  return REFERENCE_FIELDS.flatMap((field) => {
-    const list = fields[field];
-    const texts = Array.isArray(list)
-      ? list.filter((entry): entry is string => typeof entry === 'string')
-      : [];
-    // An entry of several lines is a resource written in place.
-    return texts
-      .filter((text) => !text.includes('\n'))
-      .map((text) => ({ text, target: inRepository(folder, text) }));
-  });
+  return parseKustomization(content).references.map((text) => ({ text, target: inRepository(folder, text) }));
 }
 
 function inRepository(folder: string, text: string): string {
@@ -137,14 +112,12 @@ async function renderOne(
   for (const { text, target } of named) {
     const exists =
       tree.versions.has(target) || paths.some((other) => target === '' || other.startsWith(`${target}/`));
-    if (!exists)
-      return refused(file, {
-        code: 'source.kustomize-reference',
-        message: `got ${JSON.stringify(text)}, expected a file or folder of this repository`,
-        hint: 'remote bases are not fetched: commit a copy',
-      });
+    if (!exists) return notHere(file, text);
   }
-  const result = await kubectlKustomize({ folder, files: await tree.read(inputs), ambient: tree.ambient });
+  const files = await tree.read(inputs);
+  const refusal = whatReachesOut(file, files);
+  if (refusal !== undefined) return refusal;
+  const result = await kubectlKustomize({ folder, files, ambient: tree.ambient });
   if (result.ok) return atKustomization(file, parseManifests({ file, text: result.text }));
   return refused(
     file,
@@ -157,6 +130,46 @@ async function renderOne(
       : { code: 'source.kustomize', message: `kustomize failed: ${result.message}` },
   );
 }
+
+function notHere(file: string, text: string): ParsedFile {
+  return refused(file, {
+    code: 'source.kustomize-reference',
+    message: `got ${JSON.stringify(text)}, expected a file or folder of this repository`,
+    hint: 'remote bases are not fetched: commit a copy',
+  });
+}
+
+/**
+ * Refuses whatever would make kustomize open an address, in any kustomization that it might come by: it fetches every file that it
+ * is to open and that begins with http, patches and generators' files too.
+ */
+function whatReachesOut(file: string, files: ReadonlyMap<string, Buffer>): ParsedFile | undefined {
+  const problemOf = (at: string, { remote, unreadable }: Reaching): ParsedFile | undefined => {
+    if (remote !== undefined) return notHere(file, remote);
+    if (unreadable === undefined) return undefined;
+    return refused(file, { code: 'source.kustomize', message: `${at} cannot be read: ${unreadable}` });
+  };
+  for (const [at, content] of files) {
+    if (!isKustomization(at)) continue;
+    const text = parseKustomization(content);
+    const problem = problemOf(at, text);
+    if (problem !== undefined) return problem;
+    for (const entry of text.configurations) {
+      const configuration = files.get(inRepository(folderOf(at), entry));
+      if (configuration === undefined)
+        return refused(file, {
+          code: 'source.kustomize-reference',
+          message: `got ${JSON.stringify(entry)} to configure a generator, transformer or validator, expected a file of the kustomization's folder`,
+          hint: 'what a folder is rendered to could name any address: commit the configuration as a file',
+        });
+      const hidden = problemOf(at, scanConfiguration(configuration));
+      if (hidden !== undefined) return hidden;
+    }
+  }
+  return undefined;
+}
+
+type Reaching = Pick<KustomizationText, 'remote' | 'unreadable'>;
 
 /** Lines of the rendered text mean nothing to anybody: everything stands at the kustomization. */
 function atKustomization(file: string, parsed: ParsedFile): ParsedFile {

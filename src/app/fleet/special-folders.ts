@@ -18,7 +18,7 @@ export function findSpecialFolders(entries: readonly TreeEntry[]): SpecialFolder
   const kustomizations = new Map<string, string>();
   const charts = new Map<string, string>();
   for (const { path } of entries) {
-    if (KUSTOMIZATION.test(path)) kustomizations.set(folderOf(path), path);
+    if (isKustomization(path)) kustomizations.set(folderOf(path), path);
     else if (CHART.test(path)) charts.set(folderOf(path), path);
   }
   return {
@@ -32,6 +32,10 @@ export function findSpecialFolders(entries: readonly TreeEntry[]): SpecialFolder
       }
     },
   };
+}
+
+export function isKustomization(path: string): boolean {
+  return KUSTOMIZATION.test(path);
 }
 
 export function folderOf(path: string): string {

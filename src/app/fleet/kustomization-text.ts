@@ -1,0 +1,106 @@
+import { isUtf8 } from 'node:buffer';
+import yaml from 'js-yaml';
+import { errorText } from '../../core/errors.ts';
+
+/** What a kustomization, or the configuration of one of its generators and transformers, names. */
+export interface KustomizationText {
+  /** Entries that name files or folders to build from. */
+  readonly references: readonly string[];
+  /** Those of them that configure generators, transformers or validators. */
+  readonly configurations: readonly string[];
+  /** An address that kustomize would fetch; undefined when there is none. */
+  readonly remote: string | undefined;
+  /** Why it cannot be read; undefined when it can. */
+  readonly unreadable: string | undefined;
+}
+
+/** Fields of a kustomization that name files or folders to build from. */
+const CONFIGURATION_FIELDS = ['generators', 'transformers', 'validators'];
+const REFERENCE_FIELDS = [
+  'resources',
+  'bases',
+  'components',
+  'crds',
+  'configurations',
+  ...CONFIGURATION_FIELDS,
+];
+/** Fields whose texts are never opened, and so may hold addresses. Charts are refused by kustomize whatever they say. */
+const TEXT_FIELDS = new Set([
+  'annotations',
+  'commonannotations',
+  'commonlabels',
+  'helmchartinflationgenerator',
+  'helmcharts',
+  'labels',
+  'literals',
+  'metadata',
+  'patch',
+]);
+/** kustomize fetches whatever it is to open and what begins like this; `key=` in front gives the file another name. */
+const REMOTE = /^(?:[^=]*=)?\s*https?:/i;
+
+/**
+ * Reads one file of a kustomization as kustomize would, as far as it matters here. Whatever it might understand in another way
+ * than we do (duplicate keys, several documents, merge keys, other tags) is unreadable, so that nothing hides in it.
+ */
+export function parseKustomization(content: Buffer | undefined): KustomizationText {
+  const nothing = { references: [], configurations: [], remote: undefined, unreadable: undefined };
+  const parsed = load(content, (text) => [yaml.load(text, { schema: yaml.CORE_SCHEMA })]);
+  if ('unreadable' in parsed) return { ...nothing, ...parsed };
+  const [fields] = parsed.documents;
+  if (typeof fields !== 'object' || fields === null) return nothing;
+  const listed = (names: readonly string[]): string[] =>
+    Object.entries(fields as Readonly<Record<string, unknown>>)
+      // As kustomize reads them: the case of a field's name does not count.
+      .filter(([name]) => names.includes(name.toLowerCase()))
+      .flatMap(([, list]) => (Array.isArray(list) ? (list as unknown[]) : []))
+      .filter((entry): entry is string => typeof entry === 'string');
+  // An entry of several lines is a resource, or a configuration, written in place.
+  const isPath = (entry: string): boolean => !entry.includes('\n');
+  const inPlace = listed(CONFIGURATION_FIELDS).filter((entry) => !isPath(entry));
+  const found = [scan([fields]), ...inPlace.map((text) => scanConfiguration(Buffer.from(text)))];
+  return {
+    references: listed(REFERENCE_FIELDS).filter(isPath),
+    configurations: listed(CONFIGURATION_FIELDS).filter(isPath),
+    remote: found.find(({ remote }) => remote !== undefined)?.remote,
+    unreadable: found.find(({ unreadable }) => unreadable !== undefined)?.unreadable,
+  };
+}
+
+/** The same for a file that configures a generator, transformer or validator. */
+export function scanConfiguration(
+  content: Buffer | undefined,
+): Pick<KustomizationText, 'remote' | 'unreadable'> {
+  const parsed = load(content, (text) => yaml.loadAll(text, undefined, { schema: yaml.CORE_SCHEMA }));
+  return 'unreadable' in parsed ? { remote: undefined, ...parsed } : scan(parsed.documents);
+}
+
+function load(
+  content: Buffer | undefined,
+  parse: (text: string) => readonly unknown[],
+): { readonly documents: readonly unknown[] } | { readonly unreadable: string } {
+  if (content === undefined) return { documents: [] };
+  if (!isUtf8(content)) return { unreadable: 'got bytes that are not UTF-8' };
+  try {
+    return { documents: parse(content.toString('utf8')) };
+  } catch (error) {
+    return { unreadable: error instanceof yaml.YAMLException ? error.reason : errorText(error) };
+  }
+}
+
+/** Looks at each value once, however often aliases repeat it. */
+function scan(values: readonly unknown[]): Pick<KustomizationText, 'remote' | 'unreadable'> {
+  const seen = new Set<unknown>();
+  const open = [...values];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === 'string' && REMOTE.test(value)) return { remote: value, unreadable: undefined };
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+    seen.add(value);
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === '<<')
+        return { remote: undefined, unreadable: 'got a merge key (<<), expected plain fields' };
+      if (inner !== undefined && !TEXT_FIELDS.has(name.toLowerCase())) open.push(inner);
+    }
+  }
+  return { remote: undefined, unreadable: undefined };
+}
