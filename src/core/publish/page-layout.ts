@@ -26,6 +26,7 @@ interface Draft {
   readonly before: DecisionPage | undefined;
   group: GroupKey | undefined;
   readonly home: Set<string>;
+  /** Of a new page, `home` itself. */
   readonly arrivals: Set<string>;
 }
 
@@ -41,8 +42,7 @@ export function layOutPages(
   desired: readonly DesiredGroup[],
   isTaken: (name: string) => boolean = () => false,
 ): readonly LaidOutPage[] {
-  const groupOf = new Map<string, DesiredGroup>();
-  for (const group of desired) for (const { clusterName } of group.decisions) groupOf.set(clusterName, group);
+  const groupOf = current.length === 0 ? NO_GROUPS : groupsByCluster(desired);
   const drafts: Draft[] = [...current]
     .sort(byPageNumber)
     .map((before) => ({ name: before.name, before, group: undefined, home: new Set(), arrivals: new Set() }));
@@ -52,6 +52,15 @@ export function layOutPages(
   claimSparePages(drafts, desired);
   for (const group of desired) placeArrivals({ placementName, drafts, group, placed, groupOf, isTaken });
   return drafts.map((draft) => ({ ...draft, leaving: leavingOf(draft, groupOf) }));
+}
+
+/** Only asked about clusters of pages that are there: a first publication needs no index of thousands of names. */
+const NO_GROUPS: ReadonlyMap<string, DesiredGroup> = new Map();
+
+function groupsByCluster(desired: readonly DesiredGroup[]): ReadonlyMap<string, DesiredGroup> {
+  const groupOf = new Map<string, DesiredGroup>();
+  for (const group of desired) for (const { clusterName } of group.decisions) groupOf.set(clusterName, group);
+  return groupOf;
 }
 
 /** Clusters that stay in the group named by their page's labels hold page and labels. */
@@ -104,7 +113,7 @@ function placeArrivals(input: {
   readonly placementName: string;
   readonly drafts: Draft[];
   readonly group: DesiredGroup;
-  readonly placed: Set<string>;
+  readonly placed: ReadonlySet<string>;
   readonly groupOf: ReadonlyMap<string, DesiredGroup>;
   readonly isTaken: (name: string) => boolean;
 }): void {
@@ -127,7 +136,6 @@ function placeArrivals(input: {
     page.home.add(clusterName);
     page.arrivals.add(clusterName);
     rooms[at] = (rooms[at] ?? 0) - 1;
-    placed.add(clusterName);
   }
 }
 
@@ -137,8 +145,11 @@ function roomOf(page: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): number
 }
 
 function leavingOf(draft: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): ReadonlySet<string> {
+  if (draft.before === undefined) return NOBODY;
   return new Set(listed(draft).filter((cluster) => groupOf.has(cluster) && !draft.home.has(cluster)));
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 function freeName(input: {
   readonly placementName: string;
@@ -155,7 +166,8 @@ function freeName(input: {
 
 function newPage(name: string, group: GroupKey): Draft {
   const key = { name: group.name, index: group.index };
-  return { name, before: undefined, group: key, home: new Set(), arrivals: new Set() };
+  const home = new Set<string>();
+  return { name, before: undefined, group: key, home, arrivals: home };
 }
 
 function mostFrequentGroup(

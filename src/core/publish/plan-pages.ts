@@ -35,12 +35,8 @@ export function planPages(
   isTaken?: (name: string) => boolean,
 ): PagePlan {
   const layout = layOutPages(placementName, current, desired, isTaken);
-  const decisionOf = new Map<string, ClusterDecision>();
-  for (const group of desired)
-    for (const decision of group.decisions) decisionOf.set(decision.clusterName, decision);
-
   const kept = pagesToKeep(layout);
-  const settled = settlePages(kept, decisionOf);
+  const settled = settlePages(kept, desired);
   const labels: PageAction[] = [];
   const creates: PageAction[] = [];
   for (const { page, group } of kept) {
@@ -54,7 +50,7 @@ export function planPages(
   const deletes = layout
     .filter((page) => page.before !== undefined && !kept.some((entry) => entry.page === page))
     .map((page): PageAction => ({ kind: 'delete', page: page.name }));
-  const additions = finals.length + deletes.length > 1 ? additionWrites(kept, decisionOf) : [];
+  const additions = finals.length + deletes.length > 1 ? additionWrites(kept, desired) : [];
   const covered = new Map(additions.map((action) => [action.page, action.decisions]));
   const removals = finals
     .filter((page) => !sameDecisions(covered.get(page.name) ?? [], page.decisions) || !covered.has(page.name))
@@ -64,10 +60,10 @@ export function planPages(
   return { actions, pages: settled, scoresOnly };
 }
 
-/** What each page lists when all is done. The map's order is the wanted order. */
+/** What each page lists when all is done, in the wanted order. */
 function settlePages(
   kept: readonly { readonly page: LaidOutPage; readonly group: GroupKey }[],
-  decisionOf: ReadonlyMap<string, ClusterDecision>,
+  desired: readonly DesiredGroup[],
 ): readonly SettledPage[] {
   const settled = kept.map(({ page, group }) => ({
     name: page.name,
@@ -78,7 +74,8 @@ function settlePages(
   settled.forEach(({ decisions }, at) => {
     for (const cluster of kept[at]?.page.home ?? []) pageOf.set(cluster, decisions);
   });
-  for (const [cluster, decision] of decisionOf) pageOf.get(cluster)?.push(decision);
+  for (const group of desired)
+    for (const decision of group.decisions) pageOf.get(decision.clusterName)?.push(decision);
   return settled;
 }
 
@@ -100,15 +97,17 @@ function pagesToKeep(
 /** First pass over pages that gain clusters: all that they list already stays, as far as there is room. */
 function additionWrites(
   kept: readonly { readonly page: LaidOutPage }[],
-  decisionOf: ReadonlyMap<string, ClusterDecision>,
+  desired: readonly DesiredGroup[],
 ): (PageAction & { readonly kind: 'write' })[] {
+  const wanted = desired.flatMap((group) => group.decisions);
+  const names = new Set(wanted.map(({ clusterName }) => clusterName));
   return kept
     .filter(({ page }) => page.arrivals.size > 0)
     .map(({ page }) => {
-      const needed = [...decisionOf.values()].filter(
+      const needed = wanted.filter(
         ({ clusterName }) => page.home.has(clusterName) || page.leaving.has(clusterName),
       );
-      const gone = (page.before?.decisions ?? []).filter(({ clusterName }) => !decisionOf.has(clusterName));
+      const gone = (page.before?.decisions ?? []).filter(({ clusterName }) => !names.has(clusterName));
       return {
         kind: 'write',
         page: page.name,
