@@ -53,6 +53,8 @@ export interface WriteOptions {
   readonly subresource?: 'status' | undefined;
   readonly fieldManager?: string | undefined;
   readonly dryRun?: boolean | undefined;
+  /** The writer knows what it wrote: where the server can, the answer is a PartialObjectMetadata, else the whole object. */
+  readonly metadataOnly?: boolean | undefined;
 }
 
 export interface DeleteOptions {

@@ -248,19 +248,19 @@ export class FakeKubeApi implements KubeApi {
       resourceVersion,
     };
     const next = { ...object, metadata } as KubeObject;
-    if (before !== undefined && same(before, next)) return clone(before);
-    if (options.dryRun === true) return clone(next);
+    if (before !== undefined && same(before, next)) return answer(before, options);
+    if (options.dryRun === true) return answer(next, options);
     const stored = {
       ...next,
       metadata: { ...metadata, resourceVersion: String(++this.#version) },
     } as KubeObject;
     if (stored.metadata.deletionTimestamp !== undefined && (stored.metadata.finalizers ?? []).length === 0) {
       this.#remove(kind, id, stored);
-      return clone(stored);
+      return answer(stored, options);
     }
     this.#objects.set(id, clone(stored));
     this.#emit(kind, { type: before === undefined ? 'added' : 'modified', object: clone(stored) });
-    return clone(stored);
+    return answer(stored, options);
   }
 
   #remove(kind: KindInfo, id: string, last: KubeObject): void {
@@ -291,6 +291,13 @@ export class FakeKubeApi implements KubeApi {
       signal.addEventListener('abort', done, { once: true });
     });
   }
+}
+
+function answer(object: KubeObject, { metadataOnly }: WriteOptions): KubeObject {
+  const whole = clone(object);
+  return metadataOnly === true
+    ? { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: whole.metadata }
+    : whole;
 }
 
 function clone<T>(value: T): T {

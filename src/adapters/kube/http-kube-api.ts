@@ -137,6 +137,7 @@ export class HttpKubeApi implements KubeApi {
       method: 'POST',
       path: resourcePath(kind, object.metadata.namespace),
       query: writeQuery(options),
+      accept: acceptOf(options),
       body: jsonText(object),
     });
   }
@@ -147,6 +148,7 @@ export class HttpKubeApi implements KubeApi {
       method: 'PUT',
       path: resourcePath(kind, namespace, name, options.subresource),
       query: writeQuery(options),
+      accept: acceptOf(options),
       body: jsonText(object),
     });
   }
@@ -161,6 +163,7 @@ export class HttpKubeApi implements KubeApi {
       method: 'PATCH',
       path: resourcePath(kind, key.namespace, key.name, options.subresource),
       query: writeQuery(options),
+      accept: acceptOf(options),
       contentType: 'application/merge-patch+json',
       body: jsonText(patch),
     });
@@ -180,6 +183,7 @@ export class HttpKubeApi implements KubeApi {
         force: options.force,
         dryRun: options.dryRun === true ? 'All' : undefined,
       }),
+      accept: acceptOf(options),
       // JSON is YAML; servers take JSON here.
       contentType: 'application/apply-patch+yaml',
       body: jsonText(object),
@@ -260,6 +264,13 @@ function writeQuery(options: WriteOptions): string | undefined {
     fieldManager: options.fieldManager,
     dryRun: options.dryRun === true ? 'All' : undefined,
   });
+}
+
+/** Servers that know no PartialObjectMetadata for the kind answer with the next best. */
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+function acceptOf({ metadataOnly }: WriteOptions): string | undefined {
+  return metadataOnly === true ? METADATA_ONLY : undefined;
 }
 
 function requireObject(value: unknown, request: KubeRequest): KubeObject {

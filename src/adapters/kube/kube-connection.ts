@@ -13,6 +13,8 @@ export interface KubeRequest extends RequestSubject {
   readonly query?: string | undefined;
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
+  /** Default `application/json`. */
+  readonly accept?: string | undefined;
   /** Aborts the request and its response. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -75,7 +77,7 @@ export class KubeConnection {
   }
 
   #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
-    const { method, path, query, body } = request;
+    const { method, path, query, body, accept } = request;
     const whole = this.#base.pathname + path.replace(/^\//, '') + (query === undefined ? '' : `?${query}`);
     // Without a length Node sends DELETE bodies chunked, which some servers and proxies drop.
     const bodyHeaders =
@@ -89,7 +91,7 @@ export class KubeConnection {
       subject: request,
       method,
       path: whole,
-      headers: { ...credentials.headers, ...bodyHeaders },
+      headers: { ...credentials.headers, ...bodyHeaders, ...(accept !== undefined && { accept }) },
       body,
       signal: request.signal,
     });

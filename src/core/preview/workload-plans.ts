@@ -2,6 +2,7 @@ import type { ManifestWorkReplicaSet } from '../model/manifest-work-replica-set.
 import type { KubeObject } from '../model/object-meta.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import { canonicalJson } from '../model/json-equal.ts';
+import { clusterChange } from '../publish/cluster-change.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';
 import type { WorkloadPlan } from './plan.ts';
@@ -25,10 +26,8 @@ export function planWorkloads(base: PlanSide, head: PlanSide): readonly Workload
 function planWorkload(before: Lying | undefined, after: Lying | undefined): WorkloadPlan | undefined {
   const lying = after ?? before;
   if (lying === undefined) return undefined;
-  const old = new Set(before?.clusters);
-  const now = new Set(after?.clusters);
-  const added = [...now].filter((cluster) => !old.has(cluster)).sort();
-  const removed = [...old].filter((cluster) => !now.has(cluster)).sort();
+  const now = [...new Set(after?.clusters)];
+  const { added, removed } = clusterChange([...new Set(before?.clusters)], now);
   const change = changeOf(before, after);
   if (change === 'moved' && added.length + removed.length === 0) return undefined;
   const { kind, metadata } = lying.object;
@@ -40,7 +39,7 @@ function planWorkload(before: Lying | undefined, after: Lying | undefined): Work
     placements: lying.placements,
     added,
     removed,
-    kept: now.size - added.length,
+    kept: now.length - added.length,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Condition } from '../model/object-meta.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { clusterChange } from './cluster-change.ts';
 import { RELEASE_ANNOTATION } from './publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from './removal-budget.ts';
 
@@ -33,7 +34,7 @@ export type Verdict =
 
 export interface JudgeInput {
   readonly result: ScheduleResult;
-  /** Clusters on the hub's pages now. Undefined: no page exists, nothing was ever published. */
+  /** Clusters on the hub's pages now, each once. Undefined: no page exists, nothing was ever published. */
   readonly published: readonly string[] | undefined;
   /** The placement's spec is not the one behind the last publication; unknown counts as unchanged. */
   readonly specChanged: boolean;
@@ -51,10 +52,8 @@ export interface JudgeInput {
 /** May this result be published, or does the last one stay? Asked in the order of how little is known. */
 export function judgeResult(input: JudgeInput): Verdict {
   const { result, published } = input;
-  const selected = new Set(result.selected);
-  const before = new Set(published ?? []);
-  const added = result.selected.filter((cluster) => !before.has(cluster)).sort();
-  const removed = [...before].filter((cluster) => !selected.has(cluster)).sort();
+  const before = published ?? [];
+  const { added, removed } = clusterChange(before, result.selected);
   const hold = (reason: HoldReason, problem: string, wayOut: string): Hold => ({
     kind: 'held',
     reason,
@@ -75,7 +74,7 @@ export function judgeResult(input: JudgeInput): Verdict {
   if (result.outcome === 'misconfigured' && (published === undefined || removed.length > 0))
     return hold(
       'Misconfigured',
-      `${misconfiguration(result)}; ${keeps(before.size)}.`,
+      `${misconfiguration(result)}; ${keeps(before.length)}.`,
       'Mend the placement.',
     );
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
@@ -84,18 +83,18 @@ export function judgeResult(input: JudgeInput): Verdict {
       : 'though the placement did not change';
     return hold(
       'WouldEmpty',
-      `All ${before.size} clusters would go, ${why}: ${listNames(removed)}.`,
+      `All ${before.length} clusters would go, ${why}: ${listNames(removed)}.`,
       wayOut(result.placement.metadata, input.token()),
     );
   }
   if (removed.length > 0 && !asksForNone(result)) {
-    const limit = removalLimit(input.budget, before.size + input.recentlyRemoved);
+    const limit = removalLimit(input.budget, before.length + input.recentlyRemoved);
     const total = removed.length + input.recentlyRemoved;
     if (total > limit) {
       const earlier = input.recentlyRemoved > 0 ? `, after ${input.recentlyRemoved} in the last minutes` : '';
       return hold(
         'RemovalBudgetExceeded',
-        `${removed.length} of ${before.size} clusters would go${earlier} (budget ${limit}): ${listNames(removed)}.`,
+        `${removed.length} of ${before.length} clusters would go${earlier} (budget ${limit}): ${listNames(removed)}.`,
         wayOut(result.placement.metadata, input.token()),
       );
     }

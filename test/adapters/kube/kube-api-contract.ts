@@ -186,6 +186,15 @@ export function describeKubeApi(name: string, start: () => Promise<ContractSubje
       expect(seen).toEqual(['added watch-1', 'modified watch-1', 'deleted watch-1']);
     });
 
+    it('answers a write with metadata alone where that is enough', async () => {
+      await api.create(MANAGED_CLUSTER, cluster('brief-1'));
+      const patch = { metadata: { labels: { a: 'b' } } };
+      const answer = await api.mergePatch(MANAGED_CLUSTER, key('brief-1'), patch, { metadataOnly: true });
+      const { metadata } = (await api.get(MANAGED_CLUSTER, key('brief-1'))) as KubeObject;
+      expect(answer).toEqual({ apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata });
+      expect(metadata.labels).toMatchObject({ a: 'b' });
+    });
+
     it('tells when a watch was accepted, and ends it when asked', async () => {
       const { resourceVersion } = await api.list(PLACEMENT);
       const stop = new AbortController();

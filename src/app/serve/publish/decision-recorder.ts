@@ -4,6 +4,7 @@ import type { Placement } from '../../../core/model/placement.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
 import type { Clock } from '../../../core/ports.ts';
+import { sameClusters } from '../../../core/publish/cluster-change.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../../core/publish/decision-record.ts';
 import type { World } from '../../../core/snapshot/world.ts';
 import type { PublishedDecision } from './placement-publisher.ts';
@@ -99,12 +100,8 @@ function isOfSameSpec(a: ScheduleResult, b: ScheduleResult): boolean {
 }
 
 function isAsDecided({ groups, result }: PublishedDecision): boolean {
-  const published = new Set(
-    groups.flatMap((group) => group.decisions.map((decision) => decision.clusterName)),
-  );
-  return (
-    published.size === result.selected.length && result.selected.every((cluster) => published.has(cluster))
-  );
+  const published = groups.flatMap((group) => group.decisions.map((decision) => decision.clusterName));
+  return sameClusters(published, result.selected);
 }
 
 /** A release by hand names who; one that came with a commit was made by its author. */

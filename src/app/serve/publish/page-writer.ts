@@ -7,6 +7,7 @@ import { PLACEMENT_LABEL } from '../../../core/model/placement-decision.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import { pageLabels } from '../../../core/publish/decision-page.ts';
 import type { PageAction } from '../../../core/publish/plan-pages.ts';
+import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
 import type { DecisionView } from './decision-view.ts';
 
 const FENCE_ANNOTATION = 'berth.dev/fence';
@@ -64,8 +65,6 @@ export class PageWriter {
     action: PageAction,
     before: KubeObject | undefined,
   ): Promise<KubeObject | undefined> {
-    const namespace = placement.metadata.namespace ?? '';
-    const key = { namespace, name: action.page };
     if (action.kind === 'create')
       return this.#api.create(PLACEMENT_DECISION, newPage(placement, action), { fieldManager: 'berth' });
     if (before === undefined)
@@ -73,24 +72,32 @@ export class PageWriter {
         code: 'publish.page',
         subject: action.page,
       });
-    const { uid, resourceVersion } = before.metadata;
     switch (action.kind) {
       case 'label': {
         const labels = pageLabels(placement.metadata.name, action.group);
-        const metadata = { uid, resourceVersion, labels, ownerReferences: [ownerReference(placement)] };
-        return this.#api.mergePatch(PLACEMENT_DECISION, key, { metadata }, { fieldManager: 'berth' });
+        return this.#patchMetadata(before, { labels, ownerReferences: [ownerReference(placement)] });
       }
       case 'write': {
-        const patch = { metadata: { uid, resourceVersion }, status: { decisions: action.decisions } };
-        return this.#api.mergePatch(PLACEMENT_DECISION, key, patch, {
-          fieldManager: 'berth',
-          subresource: 'status',
-        });
+        const status = { decisions: action.decisions };
+        const { uid, resourceVersion } = before.metadata;
+        const patch = { metadata: { uid, resourceVersion }, status };
+        const options = { ...METADATA_ANSWER, subresource: 'status' } as const;
+        const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, options);
+        return answeredObject(answer, before, { status });
       }
-      case 'delete':
-        await this.#api.delete(PLACEMENT_DECISION, key, { uid, resourceVersion });
+      case 'delete': {
+        const { uid, resourceVersion } = before.metadata;
+        await this.#api.delete(PLACEMENT_DECISION, keyOf(before), { uid, resourceVersion });
         return undefined;
+      }
     }
+  }
+
+  async #patchMetadata(before: KubeObject, changed: object): Promise<KubeObject> {
+    const { uid, resourceVersion } = before.metadata;
+    const patch = { metadata: { uid, resourceVersion, ...changed } };
+    const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, METADATA_ANSWER);
+    return answeredObject(answer, before, {});
   }
 
   #suspect(placementKey: string, page: string): void {
@@ -100,13 +107,10 @@ export class PageWriter {
   }
 
   async #fence(placementKey: string, page: KubeObject): Promise<KubeObject> {
-    const { name, namespace = '', uid, resourceVersion } = page.metadata;
+    const { name, resourceVersion } = page.metadata;
     if (this.#suspects.get(placementKey)?.has(name) !== true) return page;
     const annotations = { [FENCE_ANNOTATION]: resourceVersion };
-    const patch = { metadata: { uid, resourceVersion, annotations } };
-    const fenced = await this.#api.mergePatch(PLACEMENT_DECISION, { namespace, name }, patch, {
-      fieldManager: 'berth',
-    });
+    const fenced = await this.#patchMetadata(page, { annotations });
     this.#suspects.get(placementKey)?.delete(name);
     return fenced;
   }
@@ -117,6 +121,10 @@ function sameVersions(a: readonly KubeObject[], b: readonly KubeObject[]): boole
   const versions = (pages: readonly KubeObject[]): string =>
     JSON.stringify(pages.map(({ metadata }) => [metadata.name, metadata.resourceVersion]).sort());
   return versions(a) === versions(b);
+}
+
+function keyOf({ metadata: { namespace = '', name } }: KubeObject): { namespace: string; name: string } {
+  return { namespace, name };
 }
 
 function newPage(placement: Placement, action: PageAction & { readonly kind: 'create' }): KubeObject {

@@ -20,6 +20,7 @@ import {
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { recentRemovals } from '../../../core/publish/removal-window.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
 import type { DecisionView } from './decision-view.ts';
 import type { FleetHappening } from '../fleet-events.ts';
 import type { PageWriter } from './page-writer.ts';
@@ -190,9 +191,10 @@ export class PlacementPublisher {
     const status = planPlacementStatus({ current: placement.status, pages, conditions, now });
     if (status === undefined) return;
     const patch = { metadata: { uid, resourceVersion }, status };
-    const options = { subresource: 'status', fieldManager: 'berth' } as const;
-    const after = await api.mergePatch(PLACEMENT, { namespace, name }, patch, options);
-    placements.wrote(placement as unknown as KubeObject, after);
+    const options = { ...METADATA_ANSWER, subresource: 'status' } as const;
+    const answer = await api.mergePatch(PLACEMENT, { namespace, name }, patch, options);
+    const before = placement as unknown as KubeObject;
+    placements.wrote(before, answeredObject(answer, before, { status }));
   }
 
   /** How long a rewrite that changes only scores still has to wait (scoreRateLimit, default 1 min). */

@@ -6,7 +6,8 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
-import { decisionPageOf } from '../../../core/publish/decision-page.ts';
+import { clusterChange } from '../../../core/publish/cluster-change.ts';
+import { decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import type { World } from '../../../core/snapshot/world.ts';
 import { listNames } from '../../../core/publish/judge-result.ts';
@@ -208,18 +209,8 @@ export class PublishPipeline {
 
   #decided({ key, result, before, world }: FreshDecision): FleetHappening {
     const pages = this.#view.pagesOf(key).map((page) => decisionPageOf(page, undefined));
-    const known = new Set(
-      before?.selected ?? pages.flatMap((page) => page.decisions.map((d) => d.clusterName)),
-    );
-    const selected = new Set(result.selected);
-    return {
-      kind: 'decided',
-      placement: key,
-      result,
-      world,
-      added: result.selected.filter((cluster) => !known.has(cluster)).sort(),
-      removed: [...known].filter((cluster) => !selected.has(cluster)).sort(),
-    };
+    const change = clusterChange(before?.selected ?? publishedClusters(pages), result.selected);
+    return { kind: 'decided', placement: key, result, world, ...change };
   }
 }
 

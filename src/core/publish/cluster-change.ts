@@ -1,0 +1,22 @@
+/** What a decision gains and what it loses, both in the order of names. */
+export interface ClusterChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Names in either list are taken to be there once. */
+export function clusterChange(before: readonly string[], after: readonly string[]): ClusterChange {
+  return { added: namesWithout(after, before), removed: namesWithout(before, after) };
+}
+
+function namesWithout(names: readonly string[], others: readonly string[]): readonly string[] {
+  if (others.length === 0) return [...names].sort();
+  if (names.length === 0) return [];
+  const known = new Set(others);
+  return names.filter((name) => !known.has(name)).sort();
+}
+
+/** The same clusters in whatever order; mostly it is the same order, which needs no index of the names. */
+export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && (a.every((name, at) => name === b[at]) || namesWithout(a, b).length === 0);
+}
