@@ -101,6 +101,7 @@ function mortalHandle(handle: fs.FileHandle, file: string, life: DiskLife): fs.F
     writeFile: append,
     appendFile: append,
     sync: () => life.change('sync', file, () => handle.sync()),
+    datasync: () => life.change('datasync', file, () => handle.datasync()),
     close: () =>
       life.change('close', file, () => {
         life.handles.delete(handle);

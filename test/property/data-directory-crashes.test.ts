@@ -75,9 +75,13 @@ describe('kill -9 of a controller at every change of a file of its data director
     const controller = await fleet.serve({ dataDir: newLife(), budget: { percent: 100, atLeast: 0 } });
     await controller.whenReady();
     await expectPublished();
-    const before = (await fleet.hub.api.list(PLACEMENT)).resourceVersion;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect((await fleet.hub.api.list(PLACEMENT)).resourceVersion).toBe(before);
+    const version = async () => (await fleet.hub.api.list(PLACEMENT)).resourceVersion;
+    // It comes to rest; the hub is compared with Git after what is published.
+    await fleet.until(async () => {
+      const before = await version();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return (await version()) === before ? true : undefined;
+    });
     await fleet.stop();
     await expectHistory();
   }

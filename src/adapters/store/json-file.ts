@@ -2,16 +2,23 @@ import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
+import { MapJournal } from './map-journal.ts';
 
 /**
- * A map of JSON values in memory, kept in one file. Writes are gathered for a moment; a crash loses at most that moment. A file
- * that cannot be read starts empty and is put aside, not overwritten.
+ * A map of JSON values in memory, kept in one file. Writes are gathered for a moment; a crash loses at most that moment, and nothing of
+ * what was waited for. A file that cannot be read starts empty and is put aside, not overwritten. Its first line are the entries, its
+ * second one the number of its generation, which a journal beside it names.
  */
 export class JsonFileMap<T> {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #values: Map<string, T>;
+  readonly #journal: MapJournal<T>;
+  #generation = 0;
+  /** What the next append to the journal takes with it. */
+  #urgent: (readonly [string, T])[] = [];
+  #appending: Promise<void> | undefined;
   #pending: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -22,6 +29,9 @@ export class JsonFileMap<T> {
     mkdirSync(dirname(file), { recursive: true });
     removeLeftovers(file);
     this.#values = this.#load();
+    this.#journal = new MapJournal(`${file}.journal`);
+    removeLeftovers(`${file}.journal`);
+    for (const [key, value] of this.#journal.read(this.#generation)) this.#values.set(key, value);
   }
 
   get(key: string): T | undefined {
@@ -33,6 +43,22 @@ export class JsonFileMap<T> {
     this.#schedule();
   }
 
+  /**
+   * Sets, and resolves when that is on the disk: an append, shared by all that ask while one is under way.
+   * @throws what the file system throws; the value is set all the same, and written when that is possible again
+   */
+  persist(key: string, value: T): Promise<void> {
+    this.set(key, value);
+    this.#urgent.push([key, value]);
+    this.#appending ??= this.#next(() => {
+      const entries = this.#urgent;
+      this.#urgent = [];
+      this.#appending = undefined;
+      return this.#journal.append(this.#generation, entries);
+    });
+    return this.#appending;
+  }
+
   delete(key: string): void {
     if (this.#values.delete(key)) this.#schedule();
   }
@@ -41,6 +67,7 @@ export class JsonFileMap<T> {
     this.#pending?.();
     if (this.#pending !== undefined) await this.#write();
     await this.#writing;
+    await this.#journal.close();
   }
 
   #schedule(): void {
@@ -52,14 +79,21 @@ export class JsonFileMap<T> {
 
   #write(): Promise<void> {
     this.#pending = undefined;
-    const text = JSON.stringify([...this.#values]);
-    this.#writing = this.#writing
-      .then(() => writeFileAtomic(this.#file, text))
-      .catch((error: unknown) => {
-        this.#log.error('state file not written, trying again', { file: this.#file, error });
-        this.#schedule();
-      });
-    return this.#writing;
+    return this.#next(async () => {
+      const generation = this.#generation + 1;
+      await writeFileAtomic(this.#file, `${JSON.stringify([...this.#values])}\n${generation}\n`);
+      this.#generation = generation;
+    }).catch((error: unknown) => {
+      this.#log.error('state file not written, trying again', { file: this.#file, error });
+      this.#schedule();
+    });
+  }
+
+  /** One after the other: whatever the journal gets goes with the snapshot before it. */
+  #next(doing: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(doing);
+    this.#writing = done.catch(() => undefined);
+    return done;
   }
 
   #load(): Map<string, T> {
@@ -70,7 +104,10 @@ export class JsonFileMap<T> {
       return new Map();
     }
     try {
-      return new Map(JSON.parse(text) as [string, T][]);
+      const [entries = '', generation] = text.split('\n');
+      const values = new Map(JSON.parse(entries) as [string, T][]);
+      this.#generation = Number(generation ?? 0);
+      return values;
     } catch (error) {
       this.#log.error('state file is damaged, put aside, starting without it', { file: this.#file, error });
       renameSync(this.#file, `${this.#file}.damaged`);

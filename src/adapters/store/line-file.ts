@@ -13,11 +13,12 @@ export class LineFile {
     this.#file = file;
   }
 
-  /** @param lines without their ends */
-  async append(lines: readonly string[]): Promise<void> {
+  /** @param lines without their ends. `durable`: they are on the disk, and not only with the system, when this resolves */
+  async append(lines: readonly string[], until: 'written' | 'durable' = 'written'): Promise<void> {
     const handle = (this.#handle ??= await openAtLineStart(this.#file));
     try {
       await handle.appendFile(lines.map((line) => `${line}\n`).join(''));
+      if (until === 'durable') await handle.datasync();
     } catch (error) {
       // Nobody knows how much of it was written.
       await this.close().catch(() => undefined);

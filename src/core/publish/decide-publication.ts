@@ -3,6 +3,7 @@ import type { Placement } from '../model/placement.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import type { ApprovedPlan } from './approved-plans.ts';
+import { beforeChange, removalsWith } from './change-under-way.ts';
 import { type DecisionPage, type DesiredGroup, publishedClusters } from './decision-page.ts';
 import { desiredGroups } from './desired-groups.ts';
 import { type Hold, judgeResult, listNames, wayOut } from './judge-result.ts';
@@ -67,9 +68,9 @@ export function decidePublication(input: PublicationInput): Publication {
   const annotations = input.placement.metadata.annotations ?? {};
   const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
   const token = (): string => {
-    // The token of a move must not change because its first half is done.
+    // The token of a move, or of a change that was cut short, must not change because its first half is done.
     const arriving = new Set(state?.move?.arriving ?? []);
-    const before = (published ?? []).filter((cluster) => !arriving.has(cluster));
+    const before = beforeChange(state?.change, published ?? []).filter((cluster) => !arriving.has(cluster));
     return planToken(digest, key, before, result.selected);
   };
   const verdict = judgeResult({
@@ -77,7 +78,7 @@ export function decidePublication(input: PublicationInput): Publication {
     published,
     specChanged: state !== undefined && state.specHash !== specHash(digest, result.placement),
     budget: parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ?? input.budget,
-    recentlyRemoved: removedRecently(state?.removals ?? [], input.nowMs),
+    recentlyRemoved: removedRecently(removalsWith(state, published ?? []), input.nowMs),
     inventoryProblem: input.inventoryProblem,
     token,
     releasedTokens: [...releaseTokens(input.placement.metadata), annotations[RELEASED_ANNOTATION]],

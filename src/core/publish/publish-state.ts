@@ -8,6 +8,15 @@ export interface Move {
   readonly arriving: readonly string[];
 }
 
+/** What a change is about to do, kept before the first cluster of it is taken away: it may be cut short. Plain JSON. */
+export interface ChangeUnderWay {
+  readonly atMs: number;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** A release lets it through: what it removes does not count. */
+  readonly released: boolean;
+}
+
 /**
  * What must be remembered about a placement to judge its next change. Plain JSON. Forgetting it is safe: an unknown past makes
  * the judgement more careful, not less.
@@ -18,6 +27,8 @@ export interface PublishState {
   readonly publishedAtMs: number;
   /** What recent changes removed, oldest first. */
   readonly removals: readonly Removal[];
+  /** A change that takes clusters away and was not seen to its end. */
+  readonly change?: ChangeUnderWay | undefined;
   readonly move?: Move | undefined;
   /** Hash of the last record of this placement. */
   readonly record?: string | undefined;

@@ -99,6 +99,52 @@ describe.each(['before', 'after'] as const)('kill -9 at every change of a file, 
     );
   });
 
+  it('a map: what was waited for is there, and what comes after it is not put back', async () => {
+    const changes = await atEveryChange(when, async (death, processId) => {
+      const dir = newDir();
+      const file = join(dir, 'state.json');
+      const log = new SilentLogger();
+      const open = () => new JsonFileMap<number>(file, new FakeClock(), log);
+      processId(1);
+      const first = open();
+      await first.persist('a', 1);
+      await first.close();
+
+      processId(2);
+      const life = new DiskLife(dir, death);
+      const second = open();
+      const kept = new Map([['a', 1]]);
+      const keep = async (key: string, value: number): Promise<void> => {
+        await second.persist(key, value);
+        kept.set(key, value);
+      };
+      const work = async (): Promise<void> => {
+        await Promise.all([keep('a', 2), keep('b', 2)]);
+        await keep('b', 3);
+        second.set('a', 4);
+        await second.close();
+        kept.set('a', 4);
+      };
+      await life.survives(work());
+
+      processId(3);
+      await life.end();
+      const next = open();
+      for (const [key, value] of kept) expect(next.get(key)).toBeGreaterThanOrEqual(value);
+      expect([undefined, 1, 2, 3, 4]).toContain(next.get('b'));
+      // What is kept next is not lost behind half a line.
+      await next.persist('c', 5);
+      expect(open().get('c')).toBe(5);
+      expect(open().get('a')).toBe(next.get('a'));
+      expect(log.entries).toEqual([]);
+      expect(readdirSync(dir).sort()).toEqual(['state.json', 'state.json.journal']);
+      return life;
+    });
+    expect(changes).toContain('datasync state.json.journal');
+    expect(changes).toContain('rename state.json.journal');
+    expect(changes).toContain('rename state.json');
+  });
+
   it('the history: no record that was on disk is lost, nor one that comes after, and each has its inputs', async () => {
     const worlds = [0, 1, 2].map(worldOf);
     const changes = await atEveryChange(when, async (death, processId) => {

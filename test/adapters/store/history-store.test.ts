@@ -146,6 +146,24 @@ describe('JsonFileMap', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('reads a file of before there were generations', () => {
+    const file = join(dir, 'state.json');
+    writeFileSync(file, '[["a",1]]');
+    expect(new JsonFileMap<number>(file, new FakeClock(), new SilentLogger()).get('a')).toBe(1);
+  });
+
+  it('tells whoever waits that the disk took nothing, and keeps the value for later', async () => {
+    const clock = new FakeClock();
+    const log = new SilentLogger();
+    const file = join(dir, 'state.json');
+    const map = new JsonFileMap<number>(file, clock, log);
+    mkdirSync(`${file}.journal`);
+    await expect(map.persist('a', 1)).rejects.toMatchObject({ code: expect.stringMatching(/^E/) as string });
+    expect(map.get('a')).toBe(1);
+    await map.close();
+    expect(new JsonFileMap<number>(file, clock, log).get('a')).toBe(1);
+  });
+
   it('puts a damaged file aside', () => {
     const file = join(dir, 'state.json');
     writeFileSync(file, '[["a",');

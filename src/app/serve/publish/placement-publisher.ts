@@ -4,21 +4,27 @@ import { PLACEMENT } from '../../../core/model/kinds.ts';
 import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
-import type { Clock, KubeApi } from '../../../core/ports.ts';
+import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
 import type { LostClusters } from '../../../core/explain/lost-because.ts';
 import { decidePublication, type Publication, specHash } from '../../../core/publish/decide-publication.ts';
-import { type DecisionPage, decisionPageOf, type DesiredGroup } from '../../../core/publish/decision-page.ts';
+import { changeTo, earlierRemovals } from '../../../core/publish/change-under-way.ts';
+import {
+  type DecisionPage,
+  decisionPageOf,
+  type DesiredGroup,
+  publishedClusters,
+} from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
 import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import { type PagePlan, planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
+import type { PublishState } from '../../../core/publish/publish-state.ts';
 import {
   HELD_CONDITION,
   RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/publish-annotations.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
-import { recentRemovals } from '../../../core/publish/removal-window.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
 import type { DecisionView } from './decision-view.ts';
@@ -31,6 +37,7 @@ import type { WrittenObjects } from './written-objects.ts';
 export interface PublisherDependencies {
   readonly api: KubeApi;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly digest: Digest;
   readonly placements: WrittenObjects;
   readonly view: DecisionView;
@@ -59,6 +66,16 @@ export interface PublishedDecision {
   readonly removed: readonly string[];
   /** The release that let this very change through; `by`: who gave it by hand. */
   readonly released: { readonly token: string; readonly by: string | undefined } | undefined;
+}
+
+/** A publication on its way to the hub. */
+interface Making {
+  readonly placement: Placement;
+  readonly result: ScheduleResult;
+  readonly wanted: Publication;
+  readonly plan: PagePlan;
+  /** Clusters on the pages before the first write. */
+  readonly published: readonly string[];
 }
 
 /** One pass over one placement: judge the newest result, write pages in safe order, then one status patch. */
@@ -118,9 +135,10 @@ export class PlacementPublisher {
       const plan = planPages(name, pages, wanted.groups, isTaken);
       const waitMs = this.#scoreWaitMs(key, placement, plan);
       if (waitMs > 0) return { kind: 'requeue', afterMs: waitMs };
-      await writer.carryOut(placement, objects, plan.actions);
+      const making: Making = { placement, result, wanted, plan, published: publishedClusters(pages) };
+      await this.#carryOut(key, making, objects);
       // The status is sent first: the hub works on it while the record is made.
-      remembered = nextTurn().then(() => this.#remember(key, { placement, result, wanted, plan }));
+      remembered = nextTurn().then(() => this.#remember(key, making));
       settled = plan.pages;
     }
     // What only comes is no reason to wait for a person.
@@ -136,21 +154,53 @@ export class PlacementPublisher {
       : { kind: 'requeue', afterMs: Math.max(1, wanted.againAfterMs) };
   }
 
-  #remember(
-    key: string,
-    done: { placement: Placement; result: ScheduleResult; wanted: Publication; plan: PagePlan },
-  ): void {
+  /** What a change takes away is on the disk before it is taken: it counts also when nobody lives to tell of it. */
+  async #carryOut(key: string, making: Making, objects: readonly KubeObject[]): Promise<void> {
+    const { writer, memory, log } = this.#deps;
+    const { placement, wanted, plan } = making;
+    if (plan.actions.length > 0 && wanted.removed.length > 0)
+      await memory.persist(key, this.#underWay(key, making)).catch((error: unknown) =>
+        // As with records: a full disk costs memory, never a decision.
+        log.error('a removal counts only as long as this process lives', { placement: key, error }),
+      );
+    try {
+      await writer.carryOut(placement, objects, plan.actions);
+    } catch (error) {
+      memory.set(key, this.#underWay(key, making));
+      throw error;
+    }
+  }
+
+  #underWay(key: string, making: Making): PublishState {
+    const { clock, digest, memory } = this.#deps;
+    const state = memory.get(key);
+    const hash = specHash(digest, making.result.placement);
+    const atMs = clock.now();
+    const from = { state, published: making.published, atMs, released: isReleased(making) };
+    return {
+      publishedAtMs: atMs,
+      move: undefined,
+      ...state,
+      specHash: hash,
+      removals: earlierRemovals(state, { ...from, specHash: hash }),
+      change: changeTo(clustersOf(making.plan), from),
+    };
+  }
+
+  #remember(key: string, making: Making): void {
     const { clock, digest, memory, record, emit } = this.#deps;
-    const { result, wanted, plan } = done;
+    const { result, wanted, plan, published } = making;
     const state = memory.get(key);
     const hash = specHash(digest, result.placement);
     const nowMs = clock.now();
     const changed = plan.actions.length > 0;
-    if (!changed && state?.specHash === hash && state.move?.token === wanted.move?.token) return;
-    const { added, removed, releasedToken } = wanted;
-    const earlier =
-      state?.specHash === hash && releasedToken === undefined ? recentRemovals(state.removals, nowMs) : [];
-    const counts = changed && removed.length > 0 && releasedToken === undefined;
+    const isKnown = state?.specHash === hash && state.change === undefined;
+    if (!changed && isKnown && state.move?.token === wanted.move?.token) return;
+    const from = { state, published, atMs: nowMs, released: isReleased(making) };
+    const isPartOfMore = changed && state?.change !== undefined;
+    const { added, removed } = isPartOfMore ? changeTo(clustersOf(plan), from) : wanted;
+    const earlier = earlierRemovals(state, { ...from, specHash: hash });
+    const counts = changed && removed.length > 0 && !from.released;
     const groups = plan.pages.map((page) => ({ ...page.group, decisions: page.decisions }));
     const entry = {
       placement: key,
@@ -158,7 +208,7 @@ export class PlacementPublisher {
       groups,
       added,
       removed,
-      released: releaseOf(wanted, done.placement),
+      released: releaseOf(wanted, making.placement),
     };
     const recordHash = changed ? record(entry) : state?.record;
     memory.set(key, {
@@ -170,7 +220,7 @@ export class PlacementPublisher {
     });
     if (!changed) return;
     if (plan.scoresOnly) this.#scoresWrittenAtMs.set(key, nowMs);
-    const clusters = plan.pages.flatMap((page) => page.decisions.map((decision) => decision.clusterName));
+    const clusters = clustersOf(plan);
     const writes = plan.actions.length;
     emit({ kind: 'published', placement: key, clusters, added, removed, writes, record: recordHash ?? '' });
   }
@@ -223,6 +273,14 @@ export class PlacementPublisher {
     this.#scoresWrittenAtMs.delete(key);
     this.#deps.onSettled(key, []);
   }
+}
+
+function isReleased({ wanted }: Making): boolean {
+  return wanted.releasedToken !== undefined;
+}
+
+function clustersOf({ pages }: PagePlan): readonly string[] {
+  return pages.flatMap((page) => page.decisions.map((decision) => decision.clusterName));
 }
 
 function releaseOf(

@@ -4,6 +4,8 @@ import type { PublishState } from '../../../core/publish/publish-state.ts';
 export interface PublishMemory {
   get(placement: string): PublishState | undefined;
   set(placement: string, state: PublishState): void;
+  /** Resolves when it would outlive the process. */
+  persist(placement: string, state: PublishState): Promise<void>;
   delete(placement: string): void;
 }
 
@@ -14,6 +16,9 @@ export class VolatilePublishMemory implements PublishMemory {
   }
   set(placement: string, state: PublishState): void {
     this.#states.set(placement, state);
+  }
+  async persist(placement: string, state: PublishState): Promise<void> {
+    this.set(placement, state);
   }
   delete(placement: string): void {
     this.#states.delete(placement);

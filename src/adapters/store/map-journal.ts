@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { LineFile } from './line-file.ts';
+
+/**
+ * What was set since a snapshot of a map and could not wait for the next one: a first line that names the snapshot's generation, then
+ * one `[key, value]` per line. It counts for that generation only, so that nothing has to be removed when a newer snapshot holds it all.
+ */
+export class MapJournal<T> {
+  readonly #file: string;
+  readonly #lines: LineFile;
+  /** Of the snapshot that the file goes with; undefined while it goes with none. */
+  #generation: number | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#lines = new LineFile(file);
+  }
+
+  /** The entries that go with the snapshot, oldest first; a line that a crash cut off is left out. */
+  read(generation: number): readonly (readonly [string, T])[] {
+    let text: string;
+    try {
+      text = readFileSync(this.#file, 'utf8');
+    } catch {
+      return [];
+    }
+    const [head, ...lines] = text.split('\n');
+    if (head !== String(generation)) return [];
+    this.#generation = generation;
+    return lines.flatMap((line) => {
+      try {
+        return line === '' ? [] : [JSON.parse(line) as [string, T]];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** Resolves when the entries are on the disk. */
+  async append(generation: number, entries: readonly (readonly [string, T])[]): Promise<void> {
+    const lines = entries.map((entry) => JSON.stringify(entry));
+    if (this.#generation === generation) return this.#lines.append(lines, 'durable');
+    await this.#lines.replace([String(generation), ...lines]);
+    this.#generation = generation;
+  }
+
+  close(): Promise<void> {
+    return this.#lines.close();
+  }
+}
