@@ -76,6 +76,12 @@ export class HubInventory {
     return [clusters, clusterSets, bindings, placements, decisions, scores, works];
   }
 
+  /** What decisions are made from, but for earlier decisions. */
+  get inputs(): readonly Reflector[] {
+    const { clusters, clusterSets, bindings, placements, scores } = this;
+    return [clusters, clusterSets, bindings, placements, scores];
+  }
+
   start(supervisor: Supervisor): void {
     for (const reflector of this.reflectors)
       supervisor.start(`watch ${reflector.kind.kind}`, (signal) => reflector.run(signal));

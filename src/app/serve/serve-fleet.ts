@@ -3,6 +3,7 @@ import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
@@ -14,6 +15,7 @@ import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
 import { HubRecords } from './publish/hub-records.ts';
 import { HubInventory } from './hub-inventory.ts';
+import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
 import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
@@ -62,8 +64,10 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   const state = openState(options);
   const ledger = new SourceLedger(sha256, state.approvals, options);
   const book = new PublishedBook();
+  const barrier = barrierOf(options, inventory);
   const decider = await openDecider({
     options,
+    barrier,
     inventory,
     book,
     emit,
@@ -72,9 +76,8 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     ledger,
   });
   const readiness = new Readiness(inventory, book, ledger.firstReads);
-  const loops = await openSources(options, ledger, emit, async (signal) => {
-    await Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
-  });
+  const beforeFirstCompare = firstPublication(decider, clock);
+  const loops = await openSources(options, ledger, { emit, barrier, beforeFirstCompare });
   const http = await serveHttp({
     options,
     inventory,
@@ -111,6 +114,19 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
       events.close();
     },
   };
+}
+
+function barrierOf({ clock, sources }: ServeFleetOptions, { inputs }: HubInventory): CommitBarrier {
+  return new CommitBarrier(
+    clock,
+    new Map(inputs.map(({ kind, store }) => [kind.kind, store])),
+    sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
+  );
+}
+
+function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {
+  return (signal: AbortSignal): Promise<void> =>
+    Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
 }
 
 /** False when it was stopped first. */
@@ -155,6 +171,7 @@ function openState(options: ServeFleetOptions): ControllerState {
 /** Who decides: our engine with the publisher behind it, or OCM's controller, whom we only read. */
 async function openDecider(parts: {
   readonly options: ServeFleetOptions;
+  readonly barrier: CommitBarrier;
   readonly inventory: HubInventory;
   readonly book: PublishedBook;
   readonly emit: (happening: FleetHappening) => void;
@@ -162,7 +179,7 @@ async function openDecider(parts: {
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, inventory, book, emit, metrics, state, ledger } = parts;
+  const { options, barrier, inventory, book, emit, metrics, state, ledger } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
   const recorder = new DecisionRecorder({
@@ -186,6 +203,7 @@ async function openDecider(parts: {
     emit,
     memory: state.memory,
     approvals: state.approvals,
+    barrier,
     recorder,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Fleet } from '../../../src/app/fleet/fleet.ts';
 import type { FleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { DecisionRecorder } from '../../../src/app/serve/publish/decision-recorder.ts';
+import { CommitBarrier } from '../../../src/app/serve/sync/commit-barrier.ts';
 import { GitLoop } from '../../../src/app/serve/sync/git-loop.ts';
 import { HubInventory } from '../../../src/app/serve/hub-inventory.ts';
 import { HubSync } from '../../../src/app/serve/sync/hub-sync.ts';
@@ -184,6 +185,8 @@ export class Simulation {
       staleAfterMs: 600_000,
       onError: () => undefined,
     });
+    const stores = new Map(inventory.inputs.map(({ kind, store }) => [kind.kind, store]));
+    const barrier = new CommitBarrier(clock, stores, ['fleet']);
     const recorder = new DecisionRecorder({
       clock,
       engineVersion: 'x',
@@ -209,6 +212,7 @@ export class Simulation {
       book,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
       approvals: new PlanApprovals(new Map(), clock, ['fleet']),
+      barrier,
       decide: function* (world) {
         // One by one, as they are asked for: a decision that nobody took was never made.
         for (const result of engine(world)) {
@@ -231,6 +235,7 @@ export class Simulation {
       createNamespaces: true,
       concurrency: 4,
       claims: new SourceClaims(clock, [{ name: 'fleet', force: false }]),
+      written: barrier,
     });
     const source: FleetSource = {
       repository: undefined as never,
@@ -254,7 +259,8 @@ export class Simulation {
       emit: () => undefined,
       pollIntervalMs: 5_000,
       resyncIntervalMs: 60_000,
-      onFleet: () => undefined,
+      onFleet: () => barrier.read('fleet'),
+      onWhole: () => barrier.followed('fleet'),
     });
     inventory.start(supervisor);
     pipeline.start(supervisor);

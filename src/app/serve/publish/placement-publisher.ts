@@ -48,6 +48,8 @@ export interface PublisherDependencies {
   /** Newest result of a placement; undefined while it has not been scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
   readonly inventoryProblem: () => string | undefined;
+  /** Was the result decided at one commit, and not between two? If not, the placement is looked at again when it may be. */
+  readonly isOfOneCommit: (placement: string, result: ScheduleResult) => boolean;
   readonly isReady: (placement: string, cluster: string) => boolean;
   readonly emit: (happening: FleetHappening) => void;
   /** Why a result does not have these clusters. */
@@ -77,6 +79,9 @@ interface Making {
   /** Clusters on the pages before the first write. */
   readonly published: readonly string[];
 }
+
+/** Asked for sooner when the commit is there; this is for commits that never get there. */
+const HALF_COMMIT_RETRY_MS = 2_000;
 
 /** One pass over one placement: judge the newest result, write pages in safe order, then one status patch. */
 export class PlacementPublisher {
@@ -124,9 +129,13 @@ export class PlacementPublisher {
       nowMs: clock.now(),
       digest,
     });
+    let settled: readonly SettledPage[] = settledPages(pages);
+    if (pages.length > 0 && movesClusters(wanted) && !this.#deps.isOfOneCommit(key, result)) {
+      this.#deps.onSettled(key, settled);
+      return { kind: 'requeue', afterMs: HALF_COMMIT_RETRY_MS };
+    }
     // Half of a commit on the hub makes something else of it.
     if (wanted.approval === 'differs' && approvals.isWaiting(key)) return { kind: 'requeue', afterMs: 500 };
-    let settled: readonly SettledPage[] = settledPages(pages);
     let remembered: Promise<void> | undefined;
     if (wanted.groups === undefined) await writer.carryOut(placement, objects, []);
     else {
@@ -281,6 +290,11 @@ function isReleased({ wanted }: Making): boolean {
 
 function clustersOf({ pages }: PagePlan): readonly string[] {
   return pages.flatMap((page) => page.decisions.map((decision) => decision.clusterName));
+}
+
+function movesClusters(wanted: Publication): boolean {
+  const { added, removed } = wanted.hold ?? wanted;
+  return added.length + removed.length > 0;
 }
 
 function releaseOf(

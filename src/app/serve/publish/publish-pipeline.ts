@@ -18,6 +18,7 @@ import { runReconciler } from '../../../runtime/reconciler.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
+import type { CommitBarrier } from '../sync/commit-barrier.ts';
 import { DecisionView, placementOf } from './decision-view.ts';
 import { EarlyNews } from './early-news.ts';
 import type { FleetHappening } from '../fleet-events.ts';
@@ -30,6 +31,7 @@ import type { PublishedBook } from './published-book.ts';
 import type { FreshDecision } from '../scheduling-loop.ts';
 import { SchedulingLoop } from '../scheduling-loop.ts';
 import { isWorkReady } from './work-readiness.ts';
+import { WholeWorlds } from './whole-worlds.ts';
 import { outcomeOf, WrittenObjects } from './written-objects.ts';
 
 export interface PipelineOptions {
@@ -43,6 +45,7 @@ export interface PipelineOptions {
   readonly book: PublishedBook;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: PlanApprovals;
+  readonly barrier: CommitBarrier;
   /** One result per placement, each computed when it is asked for. */
   readonly decide: (world: World) => Iterable<ScheduleResult>;
   /** A commit is on its way to the hub. Default: never. */
@@ -72,12 +75,19 @@ export class PublishPipeline {
   readonly #view: DecisionView;
   readonly #publisher: PlacementPublisher;
   readonly #early = new EarlyNews();
+  readonly #wholeWorlds: WholeWorlds;
   readonly #foreignWrites = new Map<string, readonly PageChange[]>();
 
   constructor(options: PipelineOptions) {
     const { api, clock, inventory, recorder, book, emit } = options;
     this.#options = options;
     this.queue = new WorkQueue(clock);
+    this.#wholeWorlds = new WholeWorlds({
+      barrier: options.barrier,
+      revision: () => inventory.inputs.reduce((sum, { store }) => sum + store.revision, 0),
+      lookAgain: (key) => this.queue.add(key),
+      decideAgain: (key) => this.scheduling.request('inputs', key),
+    });
     this.#placements = new WrittenObjects(inventory.placements.store);
     this.#view = new DecisionView(inventory.decisions.store);
     this.#publisher = new PlacementPublisher({
@@ -88,6 +98,7 @@ export class PublishPipeline {
       writer: new PageWriter(api, this.#view),
       resultOf: (key) => this.scheduling.resultOf(key),
       inventoryProblem: () => inventory.problem(),
+      isOfOneCommit: (key, result) => this.#wholeWorlds.isWhole(key, recorder.worldOf(result)),
       isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
       lostBecause: (result, clusters) => {
         const world = recorder.worldOf(result);
@@ -98,7 +109,7 @@ export class PublishPipeline {
     });
     this.scheduling = new SchedulingLoop({
       clock,
-      world: (first) => inventory.world(first),
+      world: (first) => this.#wholeWorlds.made(inventory.world(first)),
       schedule: options.decide,
       onEach: (world, result) => recorder.saw(world, result),
       whenPublished: () => this.queue.whenIdle(),

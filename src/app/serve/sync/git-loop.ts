@@ -26,6 +26,8 @@ export interface GitLoopOptions {
   readonly beforeFirstCompare?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** The hub follows what was read, as far as that was possible. */
   readonly onFollowed?: (() => void) | undefined;
+  /** The hub wholly follows what was read, but for what will not change by itself. */
+  readonly onWhole?: (() => void) | undefined;
   /** A pass failed: what there is to know of the source now, is known. */
   readonly onFailure?: (() => void) | undefined;
   /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
@@ -90,7 +92,8 @@ export class GitLoop {
           .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
-        backoff.reset();
+        if (this.#isHalf) waitMs = Math.min(waitMs, backoff.nextMs());
+        else backoff.reset();
       } catch (error) {
         if (signal.aborted) return;
         this.#lastError = error;
@@ -142,6 +145,11 @@ export class GitLoop {
   async #follow(sync: HubSync, fleet: Fleet, options: SyncOptions): Promise<void> {
     this.#outcome = await sync.sync(fleet, options);
     this.#tell(this.#outcome);
+    if (!this.#isHalf) this.#options.onWhole?.();
+  }
+
+  get #isHalf(): boolean {
+    return this.#outcome?.problems.some(({ isHalf }) => isHalf === true) === true;
   }
 
   #tell(outcome: SyncOutcome): void {

@@ -9,6 +9,7 @@ import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
 import { planPrune, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
+import type { CommitBarrier } from './commit-barrier.ts';
 import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
 import { requiredKind } from './required-kind.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
@@ -20,6 +21,7 @@ export interface PruneParts {
   readonly budget: RemovalBudget;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
+  readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
 }
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'> {
@@ -70,8 +72,9 @@ export async function pruneHub(
       wave.map((object) =>
         parts.limit(async () => {
           const problem = await deleteMember(parts.api, object);
-          if (problem === undefined) deleted.push(object);
-          else problems.push(problem);
+          if (problem !== undefined) return problems.push(problem);
+          parts.written?.deleted(object);
+          return deleted.push(object);
         }),
       ),
     );

@@ -18,6 +18,7 @@ import { pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { requiredKind } from './required-kind.ts';
 import type { SourceClaims } from './source-claims.ts';
+import type { CommitBarrier } from './commit-barrier.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from './sync-outcome.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
 import { isOfKind, unlistedProblem } from './unlisted-kind.ts';
@@ -38,6 +39,8 @@ export interface HubSyncOptions {
   readonly concurrency: number;
   /** Shared by the sources of a controller; this one is among them. */
   readonly claims: SourceClaims;
+  /** Told of each write to the hub, so that others know when the watch has shown it. */
+  readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
 }
 
 interface Tally {
@@ -192,6 +195,7 @@ export class HubSync {
       await this.#makeNamespaces(kind, desired);
       live = await api.apply(kind, desired, { fieldManager: 'berth', force });
       this.#stored.set(id, this.#fingerprint(desired, live));
+      this.#options.written?.applied(live);
       changed = true;
     }
     return (await this.#writeRecordedStatus(kind, object, live)) || changed;
@@ -241,11 +245,9 @@ export class HubSync {
       return false;
     if (containsAll(live['status'], status)) return false;
     const key = { namespace: live.metadata.namespace ?? '', name: live.metadata.name };
-    await this.#options.api.mergePatch(
-      kind,
-      key,
-      { status },
-      { subresource: 'status', fieldManager: 'berth' },
+    const { api, written } = this.#options;
+    written?.applied(
+      await api.mergePatch(kind, key, { status }, { subresource: 'status', fieldManager: 'berth' }),
     );
     return true;
   }

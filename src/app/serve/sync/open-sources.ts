@@ -10,11 +10,12 @@ import { checkFleet } from '../../fleet/check-fleet.ts';
 import { openFleetSource } from '../../fleet/fleet-source.ts';
 import { ParsePool } from '../../fleet/parse-pool.ts';
 import { ParsedCache } from '../../fleet/parsed-cache.ts';
+import type { CommitBarrier } from './commit-barrier.ts';
 import { CommitReporter } from './commit-reporter.ts';
 import type { ToldStatus } from './commit-reporter.ts';
 import type { FleetHappening } from '../fleet-events.ts';
 import { GitLoop } from './git-loop.ts';
-import { HubSync } from './hub-sync.ts';
+import { HubSync, type HubSyncOptions } from './hub-sync.ts';
 import { SourceClaims } from './source-claims.ts';
 import type { SourceLedger } from './source-ledger.ts';
 import { type ServeFleetOptions, type ServeSource, sourceNameOf } from '../serve-options.ts';
@@ -25,13 +26,19 @@ export interface OpenSource {
   readonly close: () => Promise<void>;
 }
 
+export interface SourceSurroundings {
+  readonly emit: (happening: FleetHappening) => void;
+  readonly barrier: CommitBarrier;
+  readonly beforeFirstCompare: (signal: AbortSignal) => Promise<void>;
+}
+
 /** Opens all sources without touching the network. InputError for one that cannot work. */
 export async function openSources(
   options: ServeFleetOptions,
   told: Pick<SourceLedger, 'read' | 'followed' | 'failed'>,
-  emit: (happening: FleetHappening) => void,
-  beforeFirstCompare: (signal: AbortSignal) => Promise<void>,
+  around: SourceSurroundings,
 ): Promise<readonly OpenSource[]> {
+  const { emit, barrier, beforeFirstCompare } = around;
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
@@ -57,17 +64,20 @@ export async function openSources(
         name,
         url: from.url,
         source,
-        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims }),
+        sync:
+          from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, written: barrier }),
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
         onFleet: (fleet) => {
           told.read(name, fleet);
+          if (from.sync !== 'observe') barrier.read(name);
           reporter?.reporter.report(fleet);
         },
         check: (fleet) => checkFleet(fleet, checker),
         beforeFirstCompare,
         onFollowed: () => told.followed(name),
+        onWhole: () => barrier.followed(name),
         onFailure: () => {
           claims.looked(name);
           told.failed(name);
@@ -113,7 +123,7 @@ function reporterOf(
 function hubSyncOf(
   options: ServeFleetOptions,
   from: ServeSource,
-  { name, claims }: { readonly name: string; readonly claims: SourceClaims },
+  { name, claims, written }: Pick<HubSyncOptions, 'claims' | 'written'> & { readonly name: string },
 ): HubSync {
   const embedded = options.embedded === true;
   return new HubSync({
@@ -129,6 +139,7 @@ function hubSyncOf(
     createNamespaces: embedded,
     concurrency: 8,
     claims,
+    written,
   });
 }
 

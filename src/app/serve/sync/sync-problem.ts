@@ -13,7 +13,17 @@ export interface SyncProblem {
   readonly location: string | undefined;
   /** It may go away by itself. */
   readonly retry: boolean;
+  /** The hub only failed to answer, for something that decisions are made from: the commit is there by half. */
+  readonly isHalf?: boolean;
 }
+
+const DECISION_INPUTS = new Set([
+  'ManagedCluster',
+  'ManagedClusterSet',
+  'ManagedClusterSetBinding',
+  'AddOnPlacementScore',
+  'Placement',
+]);
 
 export function syncProblemOf(
   entry: { readonly object: KubeObject; readonly location?: SourceObject['location'] },
@@ -29,5 +39,10 @@ export function syncProblemOf(
         : `fields belong to another manager and the source does not say force: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError,
+    // What the hub does not serve, or another source holds, will not come within a moment.
+    isHalf:
+      error instanceof TransientError &&
+      error.code.startsWith('kube.') &&
+      DECISION_INPUTS.has(entry.object.kind),
   };
 }

@@ -1,0 +1,115 @@
+import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import type { Clock } from '../../../core/ports.ts';
+
+/** A commit that takes longer than this to get onto the hub is not waited for. */
+const MAX_FOLLOW_MS = 300_000;
+/** The controller before this one may have died half way; a source that cannot be read for so long says nothing about that. */
+const MAX_FIRST_READ_MS = 60_000;
+/** A write that the watch does not show for so long was overtaken by something. */
+const MAX_LAG_MS = 60_000;
+
+interface Since {
+  readonly sinceMs: number;
+  readonly forMs: number;
+}
+
+interface Unseen extends Since {
+  readonly store: ObjectStore;
+  readonly isSeen: (now: KubeObject | undefined) => boolean;
+}
+
+/**
+ * Tells when the hub, as the watches show it, stands between two commits. The objects of a commit get there one by one: a cluster
+ * may have its new label while the placement still asks for the old one, and what follows from that neither commit says.
+ */
+export class CommitBarrier {
+  readonly #clock: Clock;
+  readonly #stores: ReadonlyMap<string, ObjectStore>;
+  /** Sources whose last commit is not wholly on the hub. */
+  readonly #half = new Map<string, Since>();
+  readonly #unread: Set<string>;
+  /** Writes to the hub that the watch has not shown yet. */
+  readonly #unseen = new Map<string, Unseen>();
+  readonly #listeners = new Set<() => void>();
+
+  /**
+   * @param stores what decisions are made from, by kind
+   * @param sources those that write to the hub
+   */
+  constructor(clock: Clock, stores: ReadonlyMap<string, ObjectStore>, sources: readonly string[]) {
+    this.#clock = clock;
+    this.#stores = stores;
+    this.#unread = new Set(sources);
+    for (const source of sources) this.#half.set(source, this.#since(MAX_FIRST_READ_MS));
+    for (const [kind, store] of stores)
+      store.onChange(({ key, after }) => {
+        const id = `${kind} ${key}`;
+        if (this.#unseen.get(id)?.isSeen(after) === true) this.#done(() => this.#unseen.delete(id));
+      });
+  }
+
+  /** A commit begins: nothing of it is on the hub yet. */
+  read(source: string): void {
+    // Commit after commit that all stay half must not be waited for without an end.
+    if (this.#unread.delete(source) || !this.#half.has(source))
+      this.#half.set(source, this.#since(MAX_FOLLOW_MS));
+  }
+
+  /** The hub was made to follow the commit, wholly, but for what will not change by itself. */
+  followed(source: string): void {
+    this.#done(() => this.#half.delete(source));
+  }
+
+  /** @param object as the hub answered */
+  applied(object: KubeObject): void {
+    const version = object.metadata.resourceVersion ?? '';
+    this.#await(object, (now) => now !== undefined && isAtLeast(now.metadata.resourceVersion ?? '', version));
+  }
+
+  deleted(object: KubeObject): void {
+    const { uid } = object.metadata;
+    this.#await(
+      object,
+      (now) =>
+        now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined || now === undefined,
+    );
+  }
+
+  get isHalf(): boolean {
+    const nowMs = this.#clock.now();
+    const isOver = ({ sinceMs, forMs }: Since): boolean => Math.abs(nowMs - sinceMs) >= forMs;
+    for (const [source, since] of this.#half) if (isOver(since)) this.#half.delete(source);
+    for (const [id, since] of this.#unseen) if (isOver(since)) this.#unseen.delete(id);
+    return this.#half.size + this.#unseen.size > 0;
+  }
+
+  /** Called when the hub is at a commit again. Waiting that only ends because it took too long is not told. */
+  onWhole(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #await(object: KubeObject, isSeen: Unseen['isSeen']): void {
+    const store = this.#stores.get(object.kind);
+    if (store === undefined) return;
+    const key = namespacedName(object.metadata);
+    if (!isSeen(store.get(key)))
+      this.#unseen.set(`${object.kind} ${key}`, { ...this.#since(MAX_LAG_MS), store, isSeen });
+  }
+
+  #done(forget: () => boolean): void {
+    if (forget() && !this.isHalf) for (const listener of this.#listeners) listener();
+  }
+
+  #since(forMs: number): Since {
+    return { sinceMs: this.#clock.now(), forMs };
+  }
+}
+
+/** Versions are numbers on every known server; where they are not, only the very same one counts. */
+function isAtLeast(version: string, wanted: string): boolean {
+  if (version === wanted) return true;
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(wanted)) return false;
+  return BigInt(version) > BigInt(wanted);
+}

@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ObjectStore } from '../../../../src/adapters/kube/object-store.ts';
+import { CommitBarrier } from '../../../../src/app/serve/sync/commit-barrier.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { cluster } from '../fleet-fixture.ts';
+
+const MINUTE_MS = 60_000;
+
+const at = (resourceVersion: string, over: object = {}): KubeObject => {
+  const object = cluster('c1');
+  return { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion, ...over } };
+};
+
+describe('CommitBarrier', () => {
+  let clock: FakeClock;
+  let store: ObjectStore;
+  let barrier: CommitBarrier;
+  let told: number;
+  beforeEach(() => {
+    [clock, store, told] = [new FakeClock(), new ObjectStore(), 0];
+    barrier = new CommitBarrier(clock, new Map([['ManagedCluster', store]]), ['fleet', 'other']);
+    barrier.onWhole(() => (told += 1));
+  });
+  const begin = () => ['fleet', 'other'].forEach((source) => barrier.followed(source));
+
+  it('does not know at the start whether somebody died half way, and waits for every source, for a minute', () => {
+    expect(barrier.isHalf).toBe(true);
+    barrier.followed('fleet');
+    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    barrier.followed('other');
+    expect([barrier.isHalf, told]).toEqual([false, 1]);
+    const unread = new CommitBarrier(clock, new Map(), ['fleet']);
+    clock.jump(MINUTE_MS);
+    expect(unread.isHalf).toBe(false);
+  });
+
+  it('has nothing to wait for where others fill the hub', () => {
+    expect(new CommitBarrier(clock, new Map(), []).isHalf).toBe(false);
+  });
+
+  it.each([
+    ['applied', () => barrier.applied(at('9')), () => store.put(at('9'))],
+    ['applied, and written again by somebody', () => barrier.applied(at('9')), () => store.put(at('10'))],
+    ['deleted', () => barrier.deleted(at('7')), () => store.remove('c1')],
+    [
+      'deleted, with a finalizer',
+      () => barrier.deleted(at('7')),
+      () => store.put(at('9', { deletionTimestamp: 't' })),
+    ],
+    ['deleted, and made anew', () => barrier.deleted(at('7')), () => store.put(at('9', { uid: 'v' }))],
+  ])('is over when the watch shows what was %s', (_what, write, show) => {
+    store.put(at('7'));
+    begin();
+    barrier.read('fleet');
+    write();
+    barrier.followed('fleet');
+    expect([barrier.isHalf, told]).toEqual([true, 1]);
+    store.put(at('8'));
+    expect(barrier.isHalf).toBe(true);
+    show();
+    expect([barrier.isHalf, told]).toEqual([false, 2]);
+  });
+
+  it('does not wait for a write that the watch has shown before it was answered', () => {
+    begin();
+    store.put(at('9'));
+    barrier.applied(at('9'));
+    expect(barrier.isHalf).toBe(false);
+  });
+
+  it.each([
+    ['forward', 10 * MINUTE_MS],
+    ['back', -10 * MINUTE_MS],
+  ])('gives up after five minutes, also when a clock jumped %s', (_name, byMs) => {
+    begin();
+    barrier.read('fleet');
+    clock.jump(4 * MINUTE_MS);
+    // Another commit that is not wholly there either is no reason to wait for longer.
+    barrier.read('fleet');
+    expect(barrier.isHalf).toBe(true);
+    clock.jump(byMs);
+    expect(barrier.isHalf).toBe(false);
+  });
+});
