@@ -3,13 +3,13 @@ import type { TreeChange } from './git-repository.ts';
 import { diffTreeObjects } from './in-process-tree.ts';
 import type { TreeLeaf } from './in-process-tree.ts';
 
-/** Beyond these `git diff-tree`, a process of its own, is faster. */
+/** Beyond these two listings, each by a process of its own, are faster. */
 const MAX_TREES = 64;
 const MAX_TREE_BYTES = 1024 * 1024;
 
 /**
  * What differs between two commits, through the `git cat-file` that runs anyway: a commit of a few files costs a few tree objects
- * instead of a process. Undefined for `git diff-tree` to answer: many or large trees, a commit that is not there, and names that
+ * instead of a process. Undefined for `git ls-tree` to answer: many or large trees, a commit that is not there, and names that
  * are not UTF-8.
  */
 export async function diffSmallTrees(

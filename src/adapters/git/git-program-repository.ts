@@ -1,3 +1,4 @@
+import { TransientError } from '../../core/errors.ts';
 import { CatFile } from './cat-file.ts';
 import { diffSmallTrees } from './cat-file-trees.ts';
 import { parseCommitObject } from './commit-object.ts';
@@ -16,7 +17,13 @@ import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from './resolve-ref
 import type { RefReader } from './resolve-ref.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 import type { GitResult } from './run-git.ts';
-import { parseFileHistory, parseTreeDiff, parseTreeListing } from './tree-listing.ts';
+import {
+  compareListings,
+  MAX_LISTING_BYTES,
+  parseFileHistory,
+  parseTreeListing,
+  refuseEndlessTree,
+} from './tree-listing.ts';
 
 const MAX_COMMIT_BYTES = 1024 * 1024;
 
@@ -81,14 +88,19 @@ export class GitProgramRepository implements GitRepository {
   }
 
   async listTree(commit: string): Promise<readonly TreeEntry[]> {
-    return parseTreeListing(await this.git(['ls-tree', '-r', '-z', '--full-tree', commit], commit));
+    const args = ['ls-tree', '-r', '-z', '--full-tree', commit];
+    const listing = await this.git(args, commit, MAX_LISTING_BYTES).catch((error: unknown) => {
+      if (error instanceof TransientError && error.code === 'git.too-loud') return refuseEndlessTree(commit);
+      throw error;
+    });
+    return parseTreeListing(listing, commit);
   }
 
   async diffTrees(from: string, to: string): Promise<readonly TreeChange[]> {
     const few = await diffSmallTrees(this.#catFile, from, to);
     if (few !== undefined) return few;
-    const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, to];
-    return parseTreeDiff(await this.git(args, `${from}..${to}`));
+    // Not `git diff-tree`: it keeps all it finds in memory before it says a word, and a tree may have no end (tree-listing.ts).
+    return compareListings(await this.listTree(from), await this.listTree(to));
   }
 
   async readBlobs(
@@ -123,8 +135,9 @@ export class GitProgramRepository implements GitRepository {
     await this.#catFile.close();
   }
 
-  protected async git(args: readonly string[], subject: string): Promise<string> {
-    return runGitOrThrow({ args, environment: this.#environment, cwd: this.gitDir, subject });
+  protected async git(args: readonly string[], subject: string, maxStdoutBytes?: number): Promise<string> {
+    const { gitDir: cwd } = this;
+    return runGitOrThrow({ args, environment: this.#environment, cwd, subject, maxStdoutBytes });
   }
 
   #run(args: readonly string[], subject: string): Promise<GitResult> {

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import git from 'isomorphic-git';
-import { TransientError, errorText } from '../../core/errors.ts';
+import { InputError, TransientError, errorText } from '../../core/errors.ts';
 import type {
   BlobContent,
   CommitInfo,
@@ -14,9 +14,12 @@ import type {
 import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.ts';
 import type { ReadTree } from './in-process-tree.ts';
 import { checkRevision, refuseRef, resolveGitRef } from './resolve-ref.ts';
+import { MAX_TREE_ENTRIES, refuseEndlessTree } from './tree-listing.ts';
 
 /** How far back the versions of a file are looked for. */
 const MAX_HISTORY = 10_000;
+/** Two commits that differ in more folders have no end, or are listed sooner. */
+const MAX_DIFFERENT_TREES = 100_000;
 
 /**
  * Reads a repository on disk without a git program, through isomorphic-git: several times slower, and packs are held in
@@ -81,11 +84,22 @@ export class InProcessRepository implements GitRepository {
   }
 
   async listTree(commit: string): Promise<readonly TreeEntry[]> {
-    return this.#read(commit, () => listTreeObject(this.#readTree, commit));
+    return this.#read(commit, async () => {
+      const leaves: TreeEntry[] = [];
+      await listTreeObject(this.#readTree, commit, (leaf) => {
+        if (leaves.push(leaf) > MAX_TREE_ENTRIES) refuseEndlessTree(commit);
+      });
+      return leaves;
+    });
   }
 
   async diffTrees(from: string, to: string): Promise<readonly TreeChange[]> {
-    return this.#read(`${from}..${to}`, () => diffTreeObjects(this.#readTree, from, to));
+    let trees = 0;
+    const readTree: ReadTree = (oid) => {
+      if (++trees > MAX_DIFFERENT_TREES) refuseEndlessTree(to);
+      return this.#readTree(oid);
+    };
+    return this.#read(`${from}..${to}`, () => diffTreeObjects(readTree, from, to));
   }
 
   async readBlobs(
@@ -148,7 +162,7 @@ export class InProcessRepository implements GitRepository {
     try {
       return await action();
     } catch (error) {
-      throw this.#failed(subject, error);
+      throw error instanceof InputError ? error : this.#failed(subject, error);
     }
   }
 

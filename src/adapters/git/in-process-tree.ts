@@ -11,15 +11,18 @@ export interface TreeLeaf {
 /** Entries of one tree object; a commit's id stands for its tree. */
 export type ReadTree = (oid: string) => Promise<readonly TreeLeaf[]>;
 
-/** All leaves below a tree in path order (git sorts directories as if their names ended in a slash). */
-export async function listTreeObject(readTree: ReadTree, oid: string, below = ''): Promise<TreeEntry[]> {
-  const leaves: TreeEntry[] = [];
+/** All leaves below a tree in path order (git sorts directories as if their names ended in a slash), until `onLeaf` throws. */
+export async function listTreeObject(
+  readTree: ReadTree,
+  oid: string,
+  onLeaf: (leaf: TreeEntry) => void,
+  below = '',
+): Promise<void> {
   for (const { path, mode, type, oid: id } of await readTree(oid)) {
     const place = `${below}${path}`;
-    if (type === 'tree') leaves.push(...(await listTreeObject(readTree, id, `${place}/`)));
-    else leaves.push({ path: place, mode, id });
+    if (type === 'tree') await listTreeObject(readTree, id, onLeaf, `${place}/`);
+    else onLeaf({ path: place, mode, id });
   }
-  return leaves;
 }
 
 /** What differs between two trees; subtrees with equal ids are not looked into. */

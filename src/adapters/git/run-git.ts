@@ -14,6 +14,8 @@ export interface GitRun {
   readonly signal?: AbortSignal | undefined;
   /** Give up when git says nothing for so long. */
   readonly silenceMs?: number | undefined;
+  /** Stop git when it writes more than this. */
+  readonly maxStdoutBytes?: number | undefined;
 }
 
 export type GitResult =
@@ -27,7 +29,8 @@ export type GitResult =
     };
 
 const DEFAULT_SILENCE_MS = 120_000;
-const MAX_STDOUT_BYTES = 512 * 1024 ** 2;
+/** Less than the longest text that Node.js can hold. */
+const MAX_STDOUT_BYTES = 256 * 1024 ** 2;
 const MAX_STDERR_BYTES = 64 * 1024;
 /** Between asking git to end, so that it removes its lock files, and ending it. */
 const KILL_AFTER_MS = 2_000;
@@ -63,7 +66,15 @@ export function runGit(run: GitRun): Promise<GitResult> {
       () => stop(stopped(`said nothing for ${silenceMs} ms`, 'git.silent')),
       silenceMs,
     );
-    const stdout = collect(git.stdout, MAX_STDOUT_BYTES, () => silence.refresh());
+    const maxBytes = run.maxStdoutBytes ?? MAX_STDOUT_BYTES;
+    const stdout = collect(
+      git.stdout,
+      () => silence.refresh(),
+      (bytes) => {
+        // What it still has to say may have no end.
+        if (bytes > maxBytes) stop(stopped(`wrote more than ${maxBytes} bytes`, 'git.too-loud'));
+      },
+    );
     const stderr = collectTail(git.stderr, MAX_STDERR_BYTES, () => silence.refresh());
     const finish = (settle: () => void): void => {
       clearTimeout(silence);
@@ -78,8 +89,6 @@ export function runGit(run: GitRun): Promise<GitResult> {
       finish(() => {
         if (failure !== undefined) return reject(failure);
         if (signal !== null) return reject(stopped(`was ended by ${signal}`, 'git.stopped'));
-        if (stdout.overflowed)
-          return reject(stopped(`wrote more than ${MAX_STDOUT_BYTES} bytes`, 'git.stopped'));
         if (exitCode === 0) return resolve({ ok: true, stdout: stdout.text() });
         const said = stderr.text();
         resolve({
@@ -101,18 +110,17 @@ export async function runGitOrThrow(run: GitRun): Promise<string> {
   return result.stdout;
 }
 
-/** All of a stream up to a limit; beyond it the stream is read on, so that the writer never blocks. */
-function collect(stream: NodeJS.ReadableStream, maxBytes: number, onData: () => void) {
+/** All of a stream, until whoever is told of its length stops the writer. */
+function collect(stream: NodeJS.ReadableStream, onData: () => void, onLength: (bytes: number) => void) {
   const chunks: Buffer[] = [];
-  const kept = { bytes: 0, overflowed: false, text: () => Buffer.concat(chunks).toString('utf8') };
+  let bytes = 0;
   stream.on('data', (chunk: Buffer) => {
     onData();
-    kept.overflowed ||= kept.bytes + chunk.length > maxBytes;
-    if (kept.overflowed) return;
-    kept.bytes += chunk.length;
+    bytes += chunk.length;
     chunks.push(chunk);
+    onLength(bytes);
   });
-  return kept;
+  return { text: () => Buffer.concat(chunks).toString('utf8') };
 }
 
 /** The end of a stream: progress comes first, what went wrong comes last. */

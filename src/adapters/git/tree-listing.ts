@@ -1,10 +1,28 @@
-import { BugError } from '../../core/errors.ts';
+import { BugError, InputError } from '../../core/errors.ts';
 import type { FileVersion, TreeChange, TreeEntry } from './git-repository.ts';
 
-/** Parses `git ls-tree -r -z`: `mode type id\tpath\0`. */
-export function parseTreeListing(output: string): TreeEntry[] {
+/**
+ * A tree may name one and the same subtree again and again, so that a repository of a few kilobytes lists more files than anybody can
+ * count. The largest real ones hold about half as many as this.
+ */
+export const MAX_TREE_ENTRIES = 1_000_000;
+/** Room for that many paths of 75 bytes. */
+export const MAX_LISTING_BYTES = 128 * 1024 ** 2;
+
+/** InputError `git.too-many-files`. */
+export function refuseEndlessTree(commit: string): never {
+  throw new InputError(`lists more than ${MAX_TREE_ENTRIES} files`, {
+    code: 'git.too-many-files',
+    subject: `Commit ${commit}`,
+    hint: 'the last commit that could be read stays in force',
+  });
+}
+
+/** Parses `git ls-tree -r -z`: `mode type id\tpath\0`. InputError `git.too-many-files`. */
+export function parseTreeListing(output: string, commit: string): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < output.length; ) {
+    if (entries.length === MAX_TREE_ENTRIES) refuseEndlessTree(commit);
     const tab = output.indexOf('\t', at);
     const end = output.indexOf('\0', tab);
     if (tab === -1 || end === -1) throw malformed('ls-tree', output.slice(at, at + 80));
@@ -20,17 +38,16 @@ export function parseTreeListing(output: string): TreeEntry[] {
   return entries;
 }
 
-/** Parses `git diff-tree -r -z --raw --no-renames`: `:mode mode id id status\0path\0`. */
-export function parseTreeDiff(output: string): TreeChange[] {
-  const fields = output.split('\0');
+/** What differs between two listings. */
+export function compareListings(from: readonly TreeEntry[], to: readonly TreeEntry[]): TreeChange[] {
+  const gone = new Map(from.map((entry) => [entry.path, entry]));
   const changes: TreeChange[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [, mode, , id, status] = (fields[at] ?? '').split(' ');
-    const path = fields[at + 1];
-    if (mode === undefined || id === undefined || status === undefined || path === undefined)
-      throw malformed('diff-tree', fields[at] ?? '');
-    changes.push({ path, entry: status === 'D' ? undefined : { path, mode, id } });
+  for (const entry of to) {
+    const before = gone.get(entry.path);
+    gone.delete(entry.path);
+    if (before?.id !== entry.id || before.mode !== entry.mode) changes.push({ path: entry.path, entry });
   }
+  for (const path of gone.keys()) changes.push({ path, entry: undefined });
   return changes;
 }
 

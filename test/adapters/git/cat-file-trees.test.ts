@@ -8,12 +8,23 @@ import { CatFile } from '../../../src/adapters/git/cat-file.ts';
 import { gitEnvironment } from '../../../src/adapters/git/git-environment.ts';
 import { GitProgramRepository } from '../../../src/adapters/git/git-program-repository.ts';
 import type { TreeChange } from '../../../src/adapters/git/git-repository.ts';
-import { parseTreeDiff } from '../../../src/adapters/git/tree-listing.ts';
 import { type FixtureFile, GitFixture } from './git-fixture.ts';
 
 const ID = '0123456789012345678901234567890123456789';
 const many = (text: string): Record<string, FixtureFile> =>
   Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`many/d${i}/f.yaml`, `${text} ${i}\n`]));
+
+/** `git diff-tree -r -z --raw --no-renames`: `:mode mode id id status\0path\0`. */
+function parseTreeDiff(output: string): TreeChange[] {
+  const changes: TreeChange[] = [];
+  const fields = output.split('\0');
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [, mode = '', , id = '', status] = (fields[at] ?? '').split(' ');
+    const path = fields[at + 1] ?? '';
+    changes.push({ path, entry: status === 'D' ? undefined : { path, mode, id } });
+  }
+  return changes;
+}
 
 describe('the difference of two commits through cat-file', () => {
   let fixture: GitFixture;
@@ -59,7 +70,7 @@ describe('the difference of two commits through cat-file', () => {
   });
 
   it.each<[string, Record<string, FixtureFile>]>([['many folders', many('new')]])(
-    'is left to git diff-tree: %s',
+    'is left to git ls-tree: %s',
     async (_name, files) => {
       const from = fixture.commit(many('old'), { branch: 'many', orphan: true });
       const to = fixture.commit(files, { branch: 'many' });
@@ -68,7 +79,7 @@ describe('the difference of two commits through cat-file', () => {
     },
   );
 
-  it('is left to git diff-tree: a name that is not UTF-8', async () => {
+  it('is left to git ls-tree: a name that is not UTF-8', async () => {
     const from = fixture.commit({ 'n/a': '1\n' }, { branch: 'names', orphan: true });
     fixture.fastImport(
       Buffer.concat([
