@@ -149,7 +149,8 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
   const annotations = input.placement.metadata.annotations ?? {};
   const { state, nowMs } = input;
   const running = state?.move?.token === token ? state.move : undefined;
-  const move = running ?? { token, startedAtMs: nowMs, arriving: plain.added };
+  const arriving = [...new Set([...unproven(input), ...plain.added])].sort();
+  const move = running ?? { token, startedAtMs: nowMs, arriving };
   const step = planMove({
     pages: input.pages,
     desired: plain.groups ?? [],
@@ -162,6 +163,17 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
     aborted: annotations[MOVE_ABORT_ANNOTATION] === token,
   });
   return moveOutcome(step, plain, move, nowMs);
+}
+
+/**
+ * Published clusters on which the work may never have run: those of the move before, when the decision moves on before it is done,
+ * and all that stay where nobody remembers whether a move was under way.
+ */
+function unproven({ state, pages, result }: PublicationInput): readonly string[] {
+  const published = new Set(publishedClusters(pages));
+  return (state === undefined ? result.selected : (state.move?.arriving ?? [])).filter((cluster) =>
+    published.has(cluster),
+  );
 }
 
 function moveOutcome(step: MoveStep, plain: Publication, move: Move, nowMs: number): Publication {

@@ -4,7 +4,7 @@ export interface MoveInput {
   readonly pages: readonly DecisionPage[];
   readonly desired: readonly DesiredGroup[];
   readonly removed: readonly string[];
-  /** New clusters of this move: those not published when it began. */
+  /** Clusters of this move that were not published before it, or before the one that it took over from; some may not be wanted any more. */
   readonly arriving: readonly string[];
   /** Does the placement's work run there (Available or Healthy)? */
   readonly isReady: (cluster: string) => boolean;
@@ -35,9 +35,11 @@ export type MoveStep =
 
 /** Make before break: a cluster leaves only when those that replace it run. */
 export function planMove(input: MoveInput): MoveStep {
-  if (input.removed.length === 0 || input.arriving.length === 0) return { kind: 'complete' };
+  const wanted = new Set(input.desired.flatMap((group) => group.decisions.map((d) => d.clusterName)));
+  const arriving = input.arriving.filter((cluster) => wanted.has(cluster));
+  if (input.removed.length === 0 || arriving.length === 0) return { kind: 'complete' };
   if (input.aborted) return { kind: 'aborted', groups: withoutArrivals(withRemoved(input), input.arriving) };
-  const notReady = input.arriving.filter((cluster) => !input.isReady(cluster));
+  const notReady = arriving.filter((cluster) => !input.isReady(cluster));
   if (notReady.length === 0) return { kind: 'complete' };
   const groups = withRemoved(input);
   const untilMs = input.startedAtMs + input.deadlineMs;

@@ -4,7 +4,7 @@ import type { Removal } from './removal-window.ts';
 export interface Move {
   readonly token: string;
   readonly startedAtMs: number;
-  /** Clusters that were not published when the move began. */
+  /** Clusters that were not published when the move began, or when the one that it took over from did. */
   readonly arriving: readonly string[];
 }
 

@@ -127,9 +127,69 @@ describe('make before break', () => {
     expect([...story.published].sort()).toEqual(['a', 'b', 'c']);
     story.nowMs += 500_000;
     expect(story.step(['c']).hold).toBeUndefined();
+    expect([...story.published].sort()).toEqual(['a', 'b', 'c']);
     story.ready.add('c');
     story.step(['c']);
     expect(story.published).toEqual(['c']);
+  });
+
+  it('waits for those that were on their way before the decision moved on, and not for those that it left behind', () => {
+    const story = new Story();
+    story.annotations['berth.dev/removal-budget'] = '3';
+    story.step(['a1', 'a2']);
+    story.step(['b1', 'b2']);
+    // b1 is lost before its work ran, b3 takes its place.
+    story.step(['b2', 'b3']);
+    story.ready.add('b3');
+    for (let look = 0; look < 3; look++) story.step(['b2', 'b3']);
+    expect([...story.published].sort()).toEqual(['a1', 'a2', 'b1', 'b2', 'b3']);
+    story.ready.add('b2');
+    story.step(['b2', 'b3']);
+    expect(story.published).toEqual(['b2', 'b3']);
+  });
+
+  it('keeps the old cluster when those that are to replace it become fewer', () => {
+    const story = new Story();
+    story.step(['a']);
+    story.step(['b1', 'b2']);
+    story.step(['b2']);
+    story.step(['b2']);
+    expect(story.published).toContain('a');
+    story.ready.add('b2');
+    story.step(['b2']);
+    expect(story.published).toEqual(['b2']);
+  });
+
+  it('lets go at once of what was to come when the decision goes back', () => {
+    const story = new Story();
+    story.step(['a']);
+    story.step(['b']);
+    story.step(['a']);
+    expect(story.published).toEqual(['a']);
+  });
+
+  it('given up after the decision moved on, leaves what was there before both', () => {
+    const story = new Story();
+    story.step(['a']);
+    story.step(['b']);
+    const { move } = story.step(['c']);
+    story.annotations['berth.dev/move-abort'] = move?.token ?? '';
+    story.step(['c']);
+    expect(story.published).toEqual(['a']);
+  });
+
+  it('does not take the end of a move for granted when nobody remembers how it began', () => {
+    const story = new Story();
+    story.step(['a']);
+    story.step(['b']);
+    story.state = undefined;
+    for (let look = 0; look < 3; look++) story.step(['b']);
+    expect([...story.published].sort()).toEqual(['a', 'b']);
+    story.nowMs += 600_000;
+    expect(story.step(['b']).hold?.reason).toBe('MoveTimedOut');
+    story.ready.add('b');
+    story.step(['b']);
+    expect(story.published).toEqual(['b']);
   });
 
   it('does not delay what only adds or only removes', () => {
