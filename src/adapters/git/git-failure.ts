@@ -57,6 +57,12 @@ const KNOWN: readonly KnownFailure[] = [
     problem: 'the remote wanted another transport than its URL names',
   },
   {
+    pattern: /cannot lock ref '[^']*': '[^']*' exists; cannot create/,
+    code: 'git.name-taken',
+    problem: 'a branch or tag of before stands where this one is to be kept',
+    transient: true,
+  },
+  {
     pattern:
       /bad object|unable to read (tree|sha1)|missing blob|is corrupt|did not send all necessary objects/,
     code: 'git.corrupt',

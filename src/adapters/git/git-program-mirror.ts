@@ -79,13 +79,28 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   async #fetchRef(ref: GitRef, options: { readonly signal?: AbortSignal | undefined }): Promise<string> {
     if (ref.type === 'commit' && (await this.#has(ref.id))) return ref.id;
-    await this.#fetchRefspecs(refspecsOf(ref), options.signal).catch(async (error: unknown) => {
+    const refspecs = refspecsOf(ref);
+    await this.#fetchWithRoom(refspecs, options.signal).catch(async (error: unknown) => {
       // Servers may refuse to serve a bare id; the commit is then looked for on every branch and tag.
       if (ref.type !== 'commit' || !(error instanceof InputError) || error.code !== 'git.ref-not-found')
         throw error;
       await this.#fetchRefspecs(['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'], options.signal);
     });
     return this.resolve(ref);
+  }
+
+  /** `release` of before is in the way of `release/1.2`, and the other way round, until it is forgotten. */
+  async #fetchWithRoom(refspecs: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#fetchRefspecs(refspecs, signal);
+    } catch (error) {
+      if (!(error instanceof TransientError) || error.code !== 'git.name-taken') throw error;
+      const followed = (await this.git(['for-each-ref', '--format=%(refname)', ...FOLLOWED], this.gitDir))
+        .split('\n')
+        .filter((name) => name !== '');
+      for (const name of followed) await this.git(['update-ref', '-d', name], this.gitDir);
+      await this.#fetchRefspecs(refspecs, signal);
+    }
   }
 
   async pin(name: PinName, commit: string): Promise<void> {
@@ -167,6 +182,9 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     });
   }
 }
+
+/** What a fetch writes. Our own names, by which commits are kept, lie elsewhere. */
+const FOLLOWED = ['refs/heads', 'refs/tags'] as const;
 
 const FETCH = [
   'fetch',

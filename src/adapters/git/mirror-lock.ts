@@ -5,20 +5,21 @@ import { InputError } from '../../core/errors.ts';
 const LOCK_FILE = 'berth-lock';
 
 /**
- * Takes the mirror for this process; the returned function gives it back. A lock of a process that is gone, or of an
- * earlier life under our own id (containers restart as process 1), counts as free. InputError `git.mirror-in-use`.
+ * Takes the mirror for this process; the returned function gives it back. A lock of a process that is gone, whoever has its id
+ * now, or of an earlier life under our own id (containers restart as process 1), counts as free. InputError `git.mirror-in-use`.
  */
 export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>> {
   const file = path.join(mirrorDir, LOCK_FILE);
   for (let attempt = 0; ; attempt++) {
     try {
-      await writeFile(file, String(process.pid), { flag: 'wx' });
+      await writeFile(file, `${process.pid} ${(await birthOf(process.pid)) ?? ''}`, { flag: 'wx' });
       break;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 2) throw error;
-      const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-      if (OPEN.has(path.resolve(mirrorDir)) || isAnotherLivingProcess(owner))
-        throw new InputError(`is in use by process ${owner}, expected a mirror of our own`, {
+      const [pid = '', ...birth] = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ');
+      const owner = { pid: Number(pid), birth: birth.join(' ') };
+      if (OPEN.has(path.resolve(mirrorDir)) || (await isAnotherLivingProcess(owner)))
+        throw new InputError(`is in use by process ${owner.pid}, expected a mirror of our own`, {
           code: 'git.mirror-in-use',
           subject: `Git mirror ${mirrorDir}`,
           hint: 'give each process a data directory of its own, or stop the other one',
@@ -36,13 +37,27 @@ export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>
 /** Mirrors that this very process has open. */
 const OPEN = new Set<string>();
 
-function isAnotherLivingProcess(pid: number): boolean {
+async function isAnotherLivingProcess({ pid, birth }: { pid: number; birth: string }): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  // Somebody lives under that id; after a restart of the machine it may be anybody.
+  const found = birth === '' ? undefined : await birthOf(pid);
+  return found === undefined || found === birth;
+}
+
+/** When a process began: clock ticks since the start of the machine, and which start that was. Undefined where nobody tells (no Linux). */
+async function birthOf(pid: number): Promise<string | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+    // The name in parentheses may hold blanks; the time is the 22nd field, the 20th after it.
+    return `${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''} ${boot.trim()}`;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
@@ -114,12 +122,48 @@ describe('a mirror survives', () => {
     await mirror.close();
   });
 
+  it.each([
+    ['release', 'release/1.2'],
+    ['release/1.2', 'release'],
+  ])('settings that follow another branch: first %s, then %s', async (first, second) => {
+    fixture.commit({ 'a.yaml': configMap('one') }, { branch: first });
+    let mirror = await open();
+    const before = await mirror.fetch({ type: 'branch', name: first });
+    await mirror.pin('complete', before);
+    await mirror.close();
+    fixture.git('update-ref', '-d', `refs/heads/${first}`);
+    const next = fixture.commit({ 'a.yaml': configMap('two') }, { branch: second });
+    mirror = await open();
+    expect(await mirror.fetch({ type: 'branch', name: second })).toBe(next);
+    expect(await mirror.pinned('complete')).toBe(before);
+    await mirror.close();
+  });
+
   it('a second owner, by refusing it', async () => {
     const first = await open();
     await expect(open()).rejects.toMatchObject({ name: 'InputError', code: 'git.mirror-in-use' });
     await first.close();
     await (await open()).close();
   });
+
+  it.runIf(existsSync('/proc/self/stat'))(
+    'a machine that started anew, and gave the id of its killed owner to another process',
+    async () => {
+      const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+      const stat = readFileSync(`/proc/${other.pid}/stat`, 'utf8').split(') ').at(-1);
+      const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+      const ticks = stat?.split(' ')[19] ?? '';
+      mkdirSync(mirrorDir);
+      const openBeside = async (owner: string) => {
+        writeFileSync(path.join(mirrorDir, 'berth-lock'), `${other.pid} ${owner}`);
+        await (await open()).close();
+      };
+      await expect(openBeside(`${ticks} ${bootId}`)).rejects.toMatchObject({ code: 'git.mirror-in-use' });
+      await openBeside(`${ticks} 00000000-0000-4000-8000-000000000000`);
+      await openBeside(`${Number(ticks) - 1} ${bootId}`);
+      other.kill();
+    },
+  );
 
   it('a restart in the middle of a broken file: what vanished meanwhile stays', async () => {
     const source = () => openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env, ref: MAIN });
