@@ -1,4 +1,7 @@
-import semver from 'semver';
+import type SemVer from 'semver/classes/semver.js';
+import parseVersion from 'semver/functions/parse.js';
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import { InputError } from '../../core/errors.ts';
 import type { GitRef } from './git-repository.ts';
 
@@ -21,7 +24,7 @@ export function checkGitRef(ref: GitRef): GitRef {
         throw badRef(ref.id, 'expected a full commit id of 40 or 64 hexadecimal digits');
       return ref;
     case 'semver':
-      if (semver.validRange(ref.range) === null)
+      if (validRange(ref.range) === null)
         throw badRef(ref.range, 'expected a semantic version range such as ^1.2 or >=1.0 <2');
       return ref;
   }
@@ -51,10 +54,10 @@ export function formatGitRef(ref: GitRef): string {
 
 /** The tag with the highest version inside the range; pre-releases only when the range names one. */
 export function selectSemverTag(tags: readonly string[], range: string): string | undefined {
-  let best: { tag: string; version: semver.SemVer } | undefined;
+  let best: { tag: string; version: SemVer } | undefined;
   for (const tag of tags) {
-    const version = semver.parse(tag.startsWith('v') ? tag.slice(1) : tag);
-    if (version === null || !semver.satisfies(version, range)) continue;
+    const version = parseVersion(tag.startsWith('v') ? tag.slice(1) : tag);
+    if (version === null || !satisfies(version, range)) continue;
     if (best === undefined || version.compare(best.version) > 0) best = { tag, version };
   }
   return best?.tag;

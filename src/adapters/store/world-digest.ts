@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { World } from '../../core/snapshot/world.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 
@@ -37,7 +37,7 @@ export interface WorldDigest {
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** Objects keep their identity while they do not change, so their digests are remembered. */

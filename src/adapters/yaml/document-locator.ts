@@ -1,5 +1,6 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import type { Document, Node, Pair } from 'yaml';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
+import type { Document, LineCounter, Node, Pair } from 'yaml';
 import type { FieldPath } from '../../core/model/field-path.ts';
 import { resolvePlainScalar, UnrepresentableScalarError } from './scalar.ts';
 
@@ -14,16 +15,25 @@ export interface SyntaxFinding extends Position {
   readonly message: string;
 }
 
+const require = createRequire(import.meta.url);
+let loaded: typeof Yaml | undefined;
+
+/** Loaded when it is needed first: where nothing is wrong, a start can do without its 73 modules. */
+function yaml(): typeof Yaml {
+  return (loaded ??= require('yaml') as typeof Yaml);
+}
+
 /**
  * Positions of everything in one document, through the `yaml` package: ten times slower than js-yaml, so it is made only
  * for documents about which there is something to say.
  */
 export class DocumentLocator {
-  readonly #lines = new LineCounter();
+  readonly #lines: LineCounter;
   readonly #document: Document.Parsed;
 
   constructor(text: string) {
-    this.#document = parseDocument(text, {
+    this.#lines = new (yaml().LineCounter)();
+    this.#document = yaml().parseDocument(text, {
       lineCounter: this.#lines,
       prettyErrors: false,
       merge: true,
@@ -68,12 +78,12 @@ export class DocumentLocator {
   }
 
   #step(node: unknown, part: string | number): { value: unknown; keyOffset: number | undefined } | undefined {
-    const target = isAlias(node) ? node.resolve(this.#document) : node;
-    if (isSeq(target)) {
+    const target = yaml().isAlias(node) ? node.resolve(this.#document) : node;
+    if (yaml().isSeq(target)) {
       const item: unknown = target.items[Number(part)];
       return item === undefined ? undefined : { value: item, keyOffset: startOf(item) };
     }
-    if (!isMap(target)) return undefined;
+    if (!yaml().isMap(target)) return undefined;
     const pair = target.items.find((candidate) => keyText(candidate) === String(part));
     if (pair !== undefined) return { value: pair.value, keyOffset: startOf(pair.key) };
     return this.#stepIntoMerge(target.items, part);
@@ -81,8 +91,8 @@ export class DocumentLocator {
 
   #stepIntoMerge(pairs: readonly Pair[], part: string | number) {
     for (const pair of pairs) {
-      if (!isScalar(pair.key) || pair.key.source !== '<<') continue;
-      const sources = isSeq(pair.value) ? pair.value.items : [pair.value];
+      if (!yaml().isScalar(pair.key) || pair.key.source !== '<<') continue;
+      const sources = yaml().isSeq(pair.value) ? pair.value.items : [pair.value];
       for (const source of sources) {
         const step = this.#step(source, part);
         if (step !== undefined) return step;
@@ -105,7 +115,7 @@ function startOf(node: unknown): number | undefined {
 /** The key as kubectl reads it: an unquoted `n` is the key "false". */
 function keyText(pair: Pair): string | undefined {
   const { key } = pair;
-  if (!isScalar(key)) return undefined;
+  if (!yaml().isScalar(key)) return undefined;
   if (key.type !== 'PLAIN' || key.source === undefined) return String(key.value);
   try {
     return String(resolvePlainScalar(key.source));

@@ -134,7 +134,8 @@ export class SchedulingLoop {
     const nowMs = this.#options.clock.now();
     if (Math.abs(nowMs - this.#newerAtMs) >= COALESCE_MS) this.#atOnce.abort();
     this.#newerAtMs = nowMs;
-    this.#newer.abort();
+    // Each call makes an error with its stack, also where nothing is left to abort: that adds up over a list of thousands.
+    if (!this.#newer.signal.aborted) this.#newer.abort();
   }
 
   /** Until no changes came for a while. */

@@ -9,7 +9,7 @@ import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
-import { serveHttp } from './http/controller-http.ts';
+import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from './publish/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
@@ -76,8 +76,8 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     ledger,
   });
   const readiness = new Readiness(inventory, book, ledger.firstReads);
-  const beforeFirstCompare = firstPublication(decider, clock);
-  const loops = await openSources(options, ledger, { emit, barrier, beforeFirstCompare });
+  const whenFirstPublished = firstPublication(decider, clock);
+  const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished });
   const http = await serveHttp({
     options,
     inventory,
@@ -93,9 +93,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   decider.start(supervisor);
   for (const { start } of loops) start(supervisor);
   const works = options.works === false ? undefined : startWorks(options, emit);
-  const ready = becomeReady({ decider, book, readiness }, supervisor.signal).then((isReady) => {
-    if (isReady) emit({ kind: 'ready' });
-  });
+  const ready = becomeReady({ decider, book, readiness, http, emit }, supervisor.signal);
   return {
     events,
     url: http?.url,
@@ -129,22 +127,26 @@ function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: C
     Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
 }
 
-/** False when it was stopped first. */
+/** Tells when everything is ready, unless it was stopped first. */
 async function becomeReady(
   parts: {
     readonly decider: PublishPipeline | UpstreamDecisions;
     readonly book: PublishedBook;
     readonly readiness: Readiness;
+    readonly http: ControllerHttp | undefined;
+    readonly emit: (happening: FleetHappening) => void;
   },
   signal: AbortSignal,
-): Promise<boolean> {
-  const { decider, book, readiness } = parts;
+): Promise<void> {
+  const { decider, book, readiness, http, emit } = parts;
   const sourcesRead = readiness.whenSourcesRead(signal);
   await decider.whenSettled(signal);
   // The plugin endpoint answers from here on: a forge that is down takes nothing with it.
   if (!signal.aborted) book.markComplete();
   await sourcesRead;
-  return !signal.aborted;
+  if (signal.aborted) return;
+  emit({ kind: 'ready' });
+  http?.prepare();
 }
 
 interface ControllerState {

@@ -76,7 +76,10 @@ export function decidePublication(input: PublicationInput): Publication {
   const verdict = judgeResult({
     result,
     published,
-    specChanged: state !== undefined && state.specHash !== specHash(digest, result.placement),
+    // Asked for only where all would go: at a start the specs of all placements would be hashed.
+    get specChanged() {
+      return state !== undefined && state.specHash !== specHash(digest, result.placement);
+    },
     budget: parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ?? input.budget,
     recentlyRemoved: removedRecently(removalsWith(state, published ?? []), input.nowMs),
     inventoryProblem: input.inventoryProblem,

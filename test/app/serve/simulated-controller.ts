@@ -259,7 +259,8 @@ export class Simulation {
       emit: () => undefined,
       pollIntervalMs: 5_000,
       resyncIntervalMs: 60_000,
-      onFleet: () => barrier.read('fleet'),
+      onRead: () => barrier.read('fleet'),
+      onChecked: () => undefined,
       onWhole: () => barrier.followed('fleet'),
     });
     inventory.start(supervisor);

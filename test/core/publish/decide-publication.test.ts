@@ -23,6 +23,8 @@ class Story {
   };
   readonly ready = new Set<string>();
   approved: ApprovedPlan | undefined;
+  /** What was hashed to decide. */
+  readonly digests: string[] = [];
 
   step(selected: string[]) {
     const placement: Placement = {
@@ -60,7 +62,7 @@ class Story {
       approved: this.approved,
       isReady: (cluster) => this.ready.has(cluster),
       nowMs: this.nowMs,
-      digest,
+      digest: (text) => (this.digests.push(text), digest(text)),
     });
     if (wanted.groups !== undefined) {
       this.published = wanted.groups.flatMap((group) => group.decisions.map((d) => d.clusterName));
@@ -74,6 +76,15 @@ class Story {
     return wanted;
   }
 }
+
+it('hashes no spec as long as clusters stay: at a start all placements are judged', () => {
+  const story = new Story();
+  story.step(['a', 'b']);
+  expect(story.step(['b', 'a', 'c'])).toMatchObject({ hold: undefined, added: ['c'] });
+  expect(story.digests).not.toContain('{}');
+  expect(story.step([]).hold?.message).toContain('though the placement did not change');
+  expect(story.digests).toContain('{}');
+});
 
 describe('make before break', () => {
   it('keeps the old cluster until the new one runs', () => {

@@ -6,17 +6,22 @@ import { sha256 } from '../../../adapters/store/world-digest.ts';
 import type { ManagedCluster } from '../../../core/model/managed-cluster.ts';
 import type { HubInventory } from '../hub-inventory.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import { peopleRoutes } from './people-routes.ts';
 import type { PublishedPlacement } from '../publish/published-book.ts';
+import { webhookRoute } from './webhook-route.ts';
 
 /** On a Placement: its ApplicationSets may get an empty list. */
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
+export interface ControllerHttp extends HttpListener {
+  /** Begins to load what the first request of a person, a monitor or a forge would have to wait for. */
+  prepare(): void;
+}
+
 /**
  * The plugin endpoint is asked at every reconcile of every ApplicationSet: it sits on node:http directly. What people, monitors
- * and forges ask goes through express.
+ * and forges ask goes through express, which is loaded when somebody asks: a start has better things to do.
  */
-export async function serveHttp(parts: ControllerHttpOptions): Promise<HttpListener | undefined> {
+export async function serveHttp(parts: ControllerHttpOptions): Promise<ControllerHttp | undefined> {
   const { http } = parts.options;
   if (http === undefined) return undefined;
   const tokens = http.tokenFile === undefined ? { accepts: () => false } : new BearerTokens(http.tokenFile);
@@ -27,13 +32,17 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<HttpListe
     tokens,
     onAnswer: ({ applicationSet, status }) => metrics.answered(applicationSet, status),
   });
-  const routes = peopleRoutes(parts, tokens);
-  return listenHttp(http, async (request, response) => {
+  // Secrets that cannot be read are told now, not to the first forge that comes.
+  const webhooks = webhookRoute(parts);
+  const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
+  let routes: ReturnType<typeof loadRoutes> | undefined;
+  const listener = await listenHttp(http, async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     // A prefix in Argo CD's baseUrl stays in the path.
     if (path.endsWith(GETPARAMS_PATH)) return endpoint.handle(request, response);
-    routes(request, response);
+    (await (routes ??= loadRoutes()))(request, response);
   });
+  return { ...listener, prepare: () => void (routes ??= loadRoutes()).catch(() => undefined) };
 }
 
 function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource {

@@ -1,12 +1,15 @@
 import express from 'express';
-import type { Express, NextFunction, Request, Response } from 'express';
+import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
-import { webhookRoute } from './webhook-route.ts';
 
 /** /healthz, /readyz and /metrics for everybody; /webhooks for forges that sign; /api/v1 for those who have a token. */
-export function peopleRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'accepts'>): Express {
+export function peopleRoutes(
+  parts: ControllerHttpOptions,
+  tokens: Pick<BearerTokens, 'accepts'>,
+  webhooks: RequestHandler,
+): Express {
   const routes = express();
   routes.disable('x-powered-by').disable('etag');
   routes.use((_request, response, next) => {
@@ -25,7 +28,7 @@ export function peopleRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTo
     const { registry } = parts.metrics;
     response.type(registry.contentType).send(await registry.metrics());
   });
-  routes.use('/webhooks', webhookRoute(parts));
+  routes.use('/webhooks', webhooks);
   routes.use('/api/v1', apiRoutes(parts, tokens));
   routes.use((request, response) => {
     response.status(404).json({ message: `nothing is served at ${request.method} ${request.path}` });

@@ -21,9 +21,12 @@ export interface GitLoopOptions {
   readonly pollIntervalMs: number;
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
-  readonly onFleet: (fleet: Fleet) => void;
-  /** Waited for before the hub is compared the first time since the start. */
-  readonly beforeFirstCompare?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** Told of a commit as soon as it was read: what is decided may depend on it. */
+  readonly onRead: (fleet: Fleet) => void;
+  /** Told of it with the problems of meaning as well. */
+  readonly onChecked: (fleet: Fleet) => void;
+  /** What nobody needs to decide waits for this at the start: checking what was read, and comparing the hub with it. */
+  readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** The hub follows what was read, as far as that was possible. */
   readonly onFollowed?: (() => void) | undefined;
   /** The hub wholly follows what was read, but for what will not change by itself. */
@@ -47,10 +50,13 @@ export interface SourceStatus {
 export class GitLoop {
   readonly #options: GitLoopOptions;
   #fleet: Fleet | undefined;
+  /** Read, while its meaning is not checked yet. */
+  #unchecked: Fleet | undefined;
   #outcome: SyncOutcome | undefined;
   #lastError: unknown;
   #lastSuccessAtMs: number | undefined;
   #comparedAtMs = -Infinity;
+  #firstPublished: Promise<void> | undefined;
   #syncedCommit: string | undefined;
   #told = '';
   #wake: AbortController | undefined;
@@ -67,7 +73,7 @@ export class GitLoop {
   status(): SourceStatus {
     return {
       name: this.#options.name,
-      fleet: this.#fleet,
+      fleet: this.#fleet ?? this.#unchecked,
       outcome: this.#outcome,
       lastError: this.#lastError,
       lastSuccessAtMs: this.#lastSuccessAtMs,
@@ -107,22 +113,12 @@ export class GitLoop {
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
-    const { source, sync, name, emit, onFleet, clock, resyncIntervalMs } = this.#options;
+    const { source, sync, clock, resyncIntervalMs } = this.#options;
     const { commit } = await source.fetch(signal);
-    if (this.#fleet === undefined || this.#fleet.commit?.id !== commit) {
-      const fleet = await source.read(commit);
-      this.#fleet = { ...fleet, problems: (await this.#options.check?.(fleet)) ?? fleet.problems };
-      const { objects, files, problems } = this.#fleet;
-      emit({
-        kind: 'commit-read',
-        source: name,
-        commit: this.#fleet.commit,
-        objects: objects.length,
-        files,
-        problems,
-      });
-      onFleet(this.#fleet);
-    }
+    const fleet =
+      this.#fleet?.commit?.id === commit ? this.#fleet : await this.#take(await source.read(commit), signal);
+    if (fleet === undefined) return;
+    this.#fleet = fleet;
     const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
     const retry =
       this.#outcome?.problems.some((problem) => problem.retry) === true ||
@@ -131,15 +127,32 @@ export class GitLoop {
     // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
     const isNew = this.#syncedCommit !== commit;
     const compare = due || retry || !isNew;
-    if (!compare || (isNew && sync.isSettled))
-      await this.#follow(sync, this.#fleet, { compare: false, signal });
+    if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, fleet, { compare: false, signal });
     if (compare) {
-      if (this.#comparedAtMs === -Infinity) await this.#options.beforeFirstCompare?.(signal);
-      await this.#follow(sync, this.#fleet, { compare, signal });
+      await this.#afterFirstPublication(signal);
+      await this.#follow(sync, fleet, { compare, signal });
     }
     this.#syncedCommit = commit;
     // Not after every commit: with many of them the hub would never be compared.
     if (compare) this.#comparedAtMs = clock.now();
+  }
+
+  /** The commit with all its problems; undefined when told to stop meanwhile. */
+  async #take(read: Fleet, signal: AbortSignal): Promise<Fleet | undefined> {
+    const { name, emit, onRead, onChecked, check } = this.#options;
+    this.#unchecked = read;
+    onRead(read);
+    await this.#afterFirstPublication(signal);
+    if (signal.aborted) return undefined;
+    const fleet = { ...read, problems: (await check?.(read)) ?? read.problems };
+    const { commit, objects, files, problems } = fleet;
+    emit({ kind: 'commit-read', source: name, commit, objects: objects.length, files, problems });
+    onChecked(fleet);
+    return fleet;
+  }
+
+  async #afterFirstPublication(signal: AbortSignal): Promise<void> {
+    await (this.#firstPublished ??= this.#options.whenFirstPublished?.(signal));
   }
 
   async #follow(sync: HubSync, fleet: Fleet, options: SyncOptions): Promise<void> {

@@ -29,7 +29,7 @@ export interface OpenSource {
 export interface SourceSurroundings {
   readonly emit: (happening: FleetHappening) => void;
   readonly barrier: CommitBarrier;
-  readonly beforeFirstCompare: (signal: AbortSignal) => Promise<void>;
+  readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Opens all sources without touching the network. InputError for one that cannot work. */
@@ -38,7 +38,7 @@ export async function openSources(
   told: Pick<SourceLedger, 'read' | 'followed' | 'failed'>,
   around: SourceSurroundings,
 ): Promise<readonly OpenSource[]> {
-  const { emit, barrier, beforeFirstCompare } = around;
+  const { emit, barrier, whenFirstPublished } = around;
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
@@ -69,13 +69,13 @@ export async function openSources(
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
-        onFleet: (fleet) => {
+        onRead: (fleet) => {
           told.read(name, fleet);
           if (from.sync !== 'observe') barrier.read(name);
-          reporter?.reporter.report(fleet);
         },
+        onChecked: (fleet) => reporter?.reporter.report(fleet),
         check: (fleet) => checkFleet(fleet, checker),
-        beforeFirstCompare,
+        whenFirstPublished,
         onFollowed: () => told.followed(name),
         onWhole: () => barrier.followed(name),
         onFailure: () => {

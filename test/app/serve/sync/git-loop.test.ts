@@ -66,7 +66,8 @@ describe('the loop of a source', () => {
       emit: (happening) => happened.push(happening),
       pollIntervalMs: POLL_MS,
       resyncIntervalMs: RESYNC_MS,
-      onFleet: () => undefined,
+      onRead: () => undefined,
+      onChecked: () => undefined,
     };
     loop = new GitLoop(options);
     running = loop.run(stop.signal);
@@ -143,5 +144,61 @@ describe('the loop of a source', () => {
     expect(await next('b', RESYNC_MS - 2 * POLL_MS)).toEqual([]);
     expect(await next('c', POLL_MS)).toEqual([false, true]);
     expect(await next('c', RESYNC_MS)).toEqual([true]);
+  });
+
+  it('tells at once what it read, and checks and compares it after the first publication', async () => {
+    stop.abort();
+    await running;
+    [stop, happened] = [new AbortController(), []];
+    const told: string[] = [];
+    const problem = { severity: 'error', code: 'x', message: 'means nothing' } as const;
+    let publish = (): void => undefined;
+    const published = new Promise<void>((resolve) => (publish = resolve));
+    const sync = {
+      isSettled: false,
+      sync: async ({ commit }: Fleet) => {
+        told.push(`follow ${commit?.id}`);
+        return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+      },
+    };
+    loop = new GitLoop({
+      ...options,
+      emit: ({ kind }) => void told.push(kind),
+      sync: sync as unknown as HubSync,
+      onRead: ({ commit, problems }) => void told.push(`read ${commit?.id} ${problems.length}`),
+      onChecked: ({ commit, problems }) => void told.push(`checked ${commit?.id} ${problems.length}`),
+      check: async () => [problem],
+      whenFirstPublished: () => {
+        told.push('waits');
+        return published;
+      },
+    });
+    running = loop.run(stop.signal);
+    await clock.advance(POLL_MS);
+    expect(told.splice(0)).toEqual(['read a 0', 'waits']);
+    expect(loop.status().fleet?.commit?.id).toBe('a');
+    publish();
+    await clock.advance(1);
+    expect(told.splice(0)).toEqual(['commit-read', 'checked a 1', 'follow a', 'synced']);
+    expect(loop.status().fleet?.problems).toEqual([problem]);
+    source.tip = 'b';
+    await clock.advance(POLL_MS + 1);
+    expect(told.splice(0)).toEqual(['read b 0', 'commit-read', 'checked b 1', 'follow b', 'synced']);
+  });
+
+  it('that is stopped before the first publication neither checks nor follows', async () => {
+    stop.abort();
+    await running;
+    [stop, happened] = [new AbortController(), []];
+    const whenFirstPublished = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    let checks = 0;
+    const check = async () => (checks++, []);
+    running = new GitLoop({ ...options, whenFirstPublished, check }).run(stop.signal);
+    await clock.advance(1);
+    stop.abort();
+    await running;
+    expect(checks).toBe(0);
+    expect(happened).toEqual([]);
   });
 });
