@@ -35,6 +35,8 @@ export class HistoryStore {
   readonly #known = new Set<string>();
   readonly #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
+  /** Waiting for more would hold somebody up. */
+  #hurried = false;
   #hurry: () => void = () => undefined;
   #records: number | undefined;
 
@@ -54,29 +56,31 @@ export class HistoryStore {
 
   /** Resolves when everything appended so far is on disk (or was reported as lost). */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined) {
-      this.#hurry();
-      await this.#writing;
-    }
+    this.#hurried = true;
+    this.#hurry();
+    while (this.#writing !== undefined) await this.#writing;
+    this.#hurried = false;
   }
 
   /** What arrives within a moment, and while one write is under way, is written together: a file operation costs more than a record. */
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    let batch: readonly Entry[];
+    do {
       await this.#gather();
-      const batch = this.#waiting.splice(0);
+      batch = this.#waiting.splice(0);
       try {
-        await this.#write(batch);
-        if (this.#waiting.length === 0) await this.#lines.close();
+        // The file stays open until a moment brings nothing.
+        await (batch.length > 0 ? this.#write(batch) : this.#lines.close());
       } catch (error) {
         const records = batch.map(({ record }) => record.hash);
         this.#options.log.error('history not written', { records, error });
       }
-    }
+    } while (batch.length > 0 || this.#waiting.length > 0);
     this.#writing = undefined;
   }
 
   #gather(): Promise<void> {
+    if (this.#hurried) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, GATHER_MS);
       this.#hurry = () => {

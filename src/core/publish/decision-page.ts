@@ -61,8 +61,16 @@ export function pageNumber(name: string): number {
 
 /** The clusters that the pages list, each once, in page order. */
 export function publishedClusters(pages: readonly DecisionPage[]): readonly string[] {
-  const ordered = [...pages].sort(byPageNumber);
-  return [...new Set(ordered.flatMap((page) => page.decisions.map((decision) => decision.clusterName)))];
+  return [...new Set(listedClusters([...pages].sort(byPageNumber)))];
+}
+
+/** All that the pages or groups list, as they list it. */
+export function listedClusters(
+  parts: readonly { readonly decisions: readonly ClusterDecision[] }[],
+): readonly string[] {
+  const names: string[] = [];
+  for (const { decisions } of parts) for (const { clusterName } of decisions) names.push(clusterName);
+  return names;
 }
 
 export function byPageNumber(a: { readonly name: string }, b: { readonly name: string }): number {

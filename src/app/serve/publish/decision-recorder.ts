@@ -5,6 +5,7 @@ import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { sameClusters } from '../../../core/publish/cluster-change.ts';
+import { listedClusters } from '../../../core/publish/decision-page.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../../core/publish/decision-record.ts';
 import type { World } from '../../../core/snapshot/world.ts';
 import type { PublishedDecision } from './placement-publisher.ts';
@@ -100,8 +101,7 @@ function isOfSameSpec(a: ScheduleResult, b: ScheduleResult): boolean {
 }
 
 function isAsDecided({ groups, result }: PublishedDecision): boolean {
-  const published = groups.flatMap((group) => group.decisions.map((decision) => decision.clusterName));
-  return sameClusters(published, result.selected);
+  return sameClusters(listedClusters(groups), result.selected);
 }
 
 /** A release by hand names who; one that came with a commit was made by its author. */

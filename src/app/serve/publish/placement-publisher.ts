@@ -12,6 +12,7 @@ import {
   type DecisionPage,
   decisionPageOf,
   type DesiredGroup,
+  listedClusters,
   publishedClusters,
 } from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
@@ -192,7 +193,7 @@ export class PlacementPublisher {
       ...state,
       specHash: hash,
       removals: earlierRemovals(state, { ...from, specHash: hash }),
-      change: changeTo(clustersOf(making.plan), from),
+      change: changeTo(listedClusters(making.plan.pages), from),
     };
   }
 
@@ -207,7 +208,7 @@ export class PlacementPublisher {
     if (!changed && isKnown && state.move?.token === wanted.move?.token) return;
     const from = { state, published, atMs: nowMs, released: isReleased(making) };
     const isPartOfMore = changed && state?.change !== undefined;
-    const { added, removed } = isPartOfMore ? changeTo(clustersOf(plan), from) : wanted;
+    const { added, removed } = isPartOfMore ? changeTo(listedClusters(plan.pages), from) : wanted;
     const earlier = earlierRemovals(state, { ...from, specHash: hash });
     const counts = changed && removed.length > 0 && !from.released;
     const groups = plan.pages.map((page) => ({ ...page.group, decisions: page.decisions }));
@@ -229,7 +230,7 @@ export class PlacementPublisher {
     });
     if (!changed) return;
     if (plan.scoresOnly) this.#scoresWrittenAtMs.set(key, nowMs);
-    const clusters = clustersOf(plan);
+    const clusters = listedClusters(plan.pages);
     const writes = plan.actions.length;
     emit({ kind: 'published', placement: key, clusters, added, removed, writes, record: recordHash ?? '' });
   }
@@ -286,10 +287,6 @@ export class PlacementPublisher {
 
 function isReleased({ wanted }: Making): boolean {
   return wanted.releasedToken !== undefined;
-}
-
-function clustersOf({ pages }: PagePlan): readonly string[] {
-  return pages.flatMap((page) => page.decisions.map((decision) => decision.clusterName));
 }
 
 function movesClusters(wanted: Publication): boolean {
