@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { GitProgramMirror } from '../../adapters/git/git-program-mirror.ts';
 import type { MirrorOptions } from '../../adapters/git/git-program-mirror.ts';
 import { SignatureVerifier } from '../../adapters/git/commit-signature.ts';
@@ -9,6 +10,7 @@ import type { Fleet } from './fleet.ts';
 import type { ParsePool } from './parse-pool.ts';
 import type { ParsedCache } from './parsed-cache.ts';
 import { FleetReader } from './fleet-reader.ts';
+import { LastFollowed } from './last-followed.ts';
 
 export interface FleetSourceOptions extends MirrorOptions {
   /** Absent: the remote's default branch. */
@@ -25,6 +27,8 @@ export interface FleetSource {
   readonly repository: GitMirror;
   /** Asks the remote. `moved`: the ref stands for another commit than at the fetch before (true the first time). */
   fetch(signal?: AbortSignal): Promise<{ readonly commit: string; readonly moved: boolean }>;
+  /** The commit that was followed last, also before a restart, while its settings are the same; undefined when there is none. */
+  last(): Promise<string | undefined>;
   /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
   read(commit?: string): Promise<Fleet>;
   /** Does what could wait until a commit was followed: remembers for the next start what was read, and tidies the mirror up. */
@@ -53,7 +57,9 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
         }),
     },
   });
-  let accepted: string | undefined;
+  const { url, signatures, mirrorDir } = options;
+  const followed = new LastFollowed(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
+  let [accepted, lastRead]: (string | undefined)[] = [];
   // Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted.
   const current = async (): Promise<string> => {
     if (accepted !== undefined) return accepted;
@@ -77,8 +83,18 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
       accepted = commit;
       return { commit, moved };
     },
-    read: async (commit) => reader.read(commit ?? (await current())),
+    async last() {
+      const id = lastRead ?? (await followed.load());
+      if (id === undefined) return undefined;
+      return repository.resolve({ type: 'commit', id }).catch(() => undefined);
+    },
+    async read(commit) {
+      const fleet = await reader.read(commit ?? (await current()));
+      lastRead = fleet.commit?.id;
+      return fleet;
+    },
     async settle() {
+      if (lastRead !== undefined) await followed.store(lastRead);
       await reader.settle();
       await repository.tidy();
     },

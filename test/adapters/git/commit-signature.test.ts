@@ -169,9 +169,12 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     fixture.commit({ 'a.yaml': null });
     await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
     expect((await source.read()).commit?.id).toBe(good);
+    await source.settle();
     await source.close();
     const restarted = await open();
     expect((await restarted.read()).commit?.id).toBe(good);
+    await expect(restarted.fetch()).rejects.toMatchObject({ code: 'git.signature' });
+    expect(await restarted.last()).toBe(good);
     await restarted.close();
   });
 });

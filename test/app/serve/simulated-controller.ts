@@ -244,6 +244,7 @@ export class Simulation {
           throw new TransientError('remote gone', { code: 'git.network', subject: 'git' });
         return { commit: this.fleet.commit?.id ?? '', moved: true };
       },
+      last: async () => undefined,
       read: async () => this.fleet,
       settle: async () => undefined,
       close: async () => undefined,

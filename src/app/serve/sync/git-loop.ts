@@ -46,7 +46,10 @@ export interface SourceStatus {
   readonly lastSuccessAtMs: number | undefined;
 }
 
-/** Fetch, read, sync; again when told or after the interval. Every failure is told and tried again; the last good state stays. */
+/**
+ * Fetch, read, sync; again when told or after the interval. Every failure is told and tried again; meanwhile the hub is kept as the last
+ * commit says that could be followed.
+ */
 export class GitLoop {
   readonly #options: GitLoopOptions;
   #fleet: Fleet | undefined;
@@ -113,12 +116,36 @@ export class GitLoop {
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
-    const { source, sync, clock, resyncIntervalMs } = this.#options;
-    const { commit } = await source.fetch(signal);
-    const fleet =
-      this.#fleet?.commit?.id === commit ? this.#fleet : await this.#take(await source.read(commit), signal);
-    if (fleet === undefined) return;
-    this.#fleet = fleet;
+    const failure = await this.#look(signal);
+    if (this.#fleet !== undefined && !signal.aborted) await this.#followFleet(this.#fleet, signal);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** Reads what is to be followed now. When that is not possible, says why; the last commit that was followed stays, or is read again. */
+  async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
+    const { source } = this.#options;
+    try {
+      const { commit } = await source.fetch(signal);
+      await this.#read(commit, signal);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const last = this.#fleet === undefined ? await source.last() : undefined;
+      // When that fails too, the first error says what is wrong.
+      if (last !== undefined) await this.#read(last, signal).catch(() => undefined);
+      return { error };
+    }
+  }
+
+  async #read(commit: string, signal: AbortSignal): Promise<void> {
+    if (this.#fleet?.commit?.id === commit) return;
+    const fleet = await this.#take(await this.#options.source.read(commit), signal);
+    if (fleet !== undefined) this.#fleet = fleet;
+  }
+
+  async #followFleet(fleet: Fleet, signal: AbortSignal): Promise<void> {
+    const { sync, clock, resyncIntervalMs } = this.#options;
+    const commit = fleet.commit?.id;
     const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
     const retry =
       this.#outcome?.problems.some((problem) => problem.retry) === true ||

@@ -14,16 +14,18 @@ const POLL_MS = 60_000;
 const RESYNC_MS = 180_000;
 
 /** A source whose remote is a variable; what is counted is how often it is asked. */
-class ScriptedSource implements Pick<FleetSource, 'fetch' | 'read'> {
+class ScriptedSource implements Pick<FleetSource, 'fetch' | 'last' | 'read'> {
   asked = 0;
   tip = 'a';
   failure: Error | undefined;
+  lastFollowed: string | undefined;
 
   fetch = async () => {
     this.asked += 1;
     if (this.failure !== undefined) throw this.failure;
     return { commit: this.tip, moved: true };
   };
+  last = async () => this.lastFollowed;
   settle = async (): Promise<void> => undefined;
   read = async (commit?: string): Promise<Fleet> => {
     const person = { name: 'Ada', email: '', timeMs: 0 };
@@ -109,6 +111,24 @@ describe('the loop of a source', () => {
     source.failure = undefined;
     await clock.advance(2 * POLL_MS);
     expect(commitsRead()).toEqual(['a']);
+  });
+
+  it('reads the last commit that was followed while the remote is gone, and the newest once it is back', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    happened.splice(0);
+    source.failure = new TransientError('gone', { code: 'git.failed', subject: 'remote' });
+    source.lastFollowed = 'before';
+    loop = new GitLoop(options);
+    running = loop.run(stop.signal);
+    await clock.advance(1);
+    expect(commitsRead()).toEqual(['before']);
+    expect(loop.status()).toMatchObject({ lastError: source.failure, lastSuccessAtMs: undefined });
+    source.failure = undefined;
+    await clock.advance(POLL_MS);
+    expect(commitsRead()).toEqual(['before', 'a']);
+    expect(loop.status()).toMatchObject({ lastError: undefined });
   });
 
   it('asks at once when told, however the clock jumps', async () => {
