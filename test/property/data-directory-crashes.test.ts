@@ -6,7 +6,8 @@ import { HistoryReader } from '../../src/adapters/store/history-reader.ts';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { startEngine } from '../../src/app/serve/placement-engine.ts';
 import { PLACEMENT } from '../../src/core/model/kinds.ts';
-import { decidedText } from '../../src/core/publish/decision-record.ts';
+import { type DecisionRecord, decidedText } from '../../src/core/publish/decision-record.ts';
+import { recordedGroups } from '../../src/core/publish/recorded-groups.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { MortalKubeApi, type Life } from '../fakes/mortal-kube-api.ts';
@@ -21,6 +22,7 @@ const NAMES = ['a', 'b', 'c'];
 /** Every file that a controller writes while it publishes. Of the pieces of a world, all are written alike. */
 const FILES = {
   'publish-state.json': /\/publish-state\.json/,
+  'commits.json': /\/commits\.json/,
   'records.jsonl': /\/records\.jsonl/,
   worlds: /\/worlds\//,
   'the first pieces': /\/pieces\//,
@@ -33,6 +35,7 @@ describe('kill -9 of a controller at every change of a file of its data director
   let data: string;
   let lives = 0;
   let size = 0;
+  let tip = '';
   beforeEach(async () => {
     fleet = await ServedFleet.create();
     root = mkdtempSync(join(tmpdir(), 'berth-lives-'));
@@ -56,7 +59,7 @@ describe('kill -9 of a controller at every change of a file of its data director
   function commit(): void {
     size = (size + 2) % 5;
     const wanted = NAMES.map((name) => placement(name, { numberOfClusters: size + 1 }));
-    fleet.git.commit({ ...baseFiles, 'p.yaml': yaml(...wanted) });
+    tip = fleet.git.commit({ ...baseFiles, 'p.yaml': yaml(...wanted) });
   }
   async function expectPublished(): Promise<void> {
     for (const name of NAMES) {
@@ -112,11 +115,27 @@ describe('kill -9 of a controller at every change of a file of its data director
     await live();
     return dead;
   }
-  /** Every record can be computed again. */
+  /** What is published stands in a record, with its commit; every record can be computed again. */
   async function expectHistory(): Promise<void> {
     const reader = new HistoryReader(join(data, 'history'));
     const records = await reader.list();
     expect(records.length).toBeGreaterThan(0);
+    for (const name of NAMES) {
+      const last = records.findLast(({ placement: key }) => key === `team-a/${name}`);
+      const clusters = recordedGroups(last as DecisionRecord).flatMap((group) => group.clusters);
+      expect([...clusters].sort()).toEqual([...(await fleet.decisions(name))].sort());
+      expect(last?.commit?.id).toBe(tip);
+    }
+    // Each record goes on where the one before it ended: none is missing in between.
+    for (const name of NAMES) {
+      let before: readonly string[] = [];
+      for (const record of records.filter(({ placement: key }) => key === `team-a/${name}`)) {
+        const gone = new Set(record.removed);
+        before = [...before.filter((cluster) => !gone.has(cluster)), ...record.added].sort();
+        const now = recordedGroups(record).flatMap((group) => group.clusters);
+        expect(before).toEqual([...now].sort());
+      }
+    }
     for (const { placement: key, inputs, decided } of records.slice(-6)) {
       const results = [...startEngine()(await reader.readWorld(inputs))];
       const again = results.find(

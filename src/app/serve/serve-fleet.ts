@@ -1,26 +1,21 @@
-import { join } from 'node:path';
-import { HistoryStore } from '../../adapters/store/history-store.ts';
-import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
-import type { PublishState } from '../../core/publish/publish-state.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
+import { type ControllerState, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from './publish/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
-import { HubRecords } from './publish/hub-records.ts';
 import { HubInventory } from './hub-inventory.ts';
 import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
 import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
 import { Readiness } from './http/readiness.ts';
-import { PlanApprovals, type SourcePlans } from './publish/plan-approvals.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { SourceLedger } from './sync/source-ledger.ts';
 import { UpstreamDecisions } from './publish/upstream-decisions.ts';
@@ -61,8 +56,8 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     staleAfterMs: options.staleAfterMs ?? 300_000,
     onError: (kind, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
   });
-  const state = openState(options);
-  const ledger = new SourceLedger(sha256, state.approvals, options);
+  const state = openControllerState(options);
+  const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
   const decider = await openDecider({
@@ -102,13 +97,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);
-      await Promise.all([
-        ...loops.map(({ close }) => close()),
-        state.history.flush(),
-        state.hubRecords?.close(),
-        state.memory.close(),
-        state.plans.close(),
-      ]);
+      await Promise.all([...loops.map(({ close }) => close()), state.close()]);
       events.close();
     },
   };
@@ -149,27 +138,6 @@ async function becomeReady(
   http?.prepare();
 }
 
-interface ControllerState {
-  readonly memory: JsonFileMap<PublishState>;
-  readonly plans: JsonFileMap<SourcePlans>;
-  readonly approvals: PlanApprovals;
-  readonly history: HistoryStore;
-  /** Absent on an embedded hub: there the data directory is as safe as the hub. */
-  readonly hubRecords: HubRecords | undefined;
-}
-
-function openState(options: ServeFleetOptions): ControllerState {
-  const { api, dataDir, clock, log, maxRecords, embedded } = options;
-  const plans = new JsonFileMap<SourcePlans>(join(dataDir, 'approved-plans.json'), clock, log);
-  return {
-    plans,
-    approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
-    hubRecords: embedded === true ? undefined : new HubRecords({ api, clock, log, digest: sha256 }),
-    memory: new JsonFileMap<PublishState>(join(dataDir, 'publish-state.json'), clock, log),
-    history: new HistoryStore({ dir: join(dataDir, 'history'), maxRecords: maxRecords ?? 1_000, log }),
-  };
-}
-
 /** Who decides: our engine with the publisher behind it, or OCM's controller, whom we only read. */
 async function openDecider(parts: {
   readonly options: ServeFleetOptions;
@@ -207,6 +175,7 @@ async function openDecider(parts: {
     approvals: state.approvals,
     barrier,
     recorder,
+    unrecorded: state.unrecorded,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
     isFollowing: () => ledger.isFollowing,

@@ -10,7 +10,7 @@ export function removalsWith(
   published: readonly string[],
 ): readonly Removal[] {
   const { change, removals = [] } = state ?? {};
-  if (change === undefined || change.released) return removals;
+  if (change === undefined || change.released !== undefined) return removals;
   const listed = new Set(published);
   const count = change.removed.filter((cluster) => !listed.has(cluster)).length;
   return count === 0 ? removals : [...removals, { atMs: change.atMs, count }];
@@ -33,7 +33,7 @@ export function changeTo(
     readonly state: PublishState | undefined;
     readonly published: readonly string[];
     readonly atMs: number;
-    readonly released: boolean;
+    readonly released: ChangeUnderWay['released'];
   },
 ): ChangeUnderWay {
   const before = new Set(beforeChange(from.state?.change, from.published));
@@ -51,12 +51,12 @@ export function earlierRemovals(
   state: PublishState | undefined,
   now: {
     readonly specHash: string;
-    readonly released: boolean;
+    readonly released: ChangeUnderWay['released'];
     readonly published: readonly string[];
     readonly atMs: number;
   },
 ): readonly Removal[] {
-  if (state?.specHash !== now.specHash || now.released) return [];
+  if (state?.specHash !== now.specHash || now.released !== undefined) return [];
   const goesOn = state.change !== undefined && isHalfDone(state.change, now.published);
   return recentRemovals(goesOn ? state.removals : removalsWith(state, now.published), now.atMs);
 }

@@ -14,6 +14,7 @@ export interface CompactRecord
     | 'inputs'
     | 'clusters'
     | 'released'
+    | 'afterRestart'
   > {
   /** SHA-256 of the decision's text: what a replay must give. */
   readonly decidedSha256: string;
@@ -45,6 +46,7 @@ export function compactRecord(digest: Digest, record: DecisionRecord): CompactRe
     added: inBrief(record.added),
     removed: inBrief(record.removed),
     released: record.released,
+    ...(record.afterRestart && { afterRestart: true }),
   };
 }
 
@@ -94,6 +96,25 @@ export function planRecordData(
       .filter(([key]) => kept.has(key) || key in present)
       .map(([key, text]) => [key, kept.has(key) ? text : null]),
   );
+}
+
+/**
+ * Those that tell anything new. A controller that begins without a past (its disk is new) records what it finds on the hub; where the
+ * last record says as much, another controller published and recorded it.
+ */
+export function newRecords(
+  present: Readonly<Record<string, string>>,
+  fresh: readonly CompactRecord[],
+): readonly CompactRecord[] {
+  if (!fresh.some(isWithoutPast)) return fresh;
+  const newest = new Map(recordsOf(present).map((record) => [record.placement, record]));
+  return fresh.filter(
+    (record) => !isWithoutPast(record) || newest.get(record.placement)?.clusters !== record.clusters,
+  );
+}
+
+function isWithoutPast({ afterRestart, added, removed, clusters }: CompactRecord): boolean {
+  return afterRestart === true && removed.count === 0 && added.count === clusters;
 }
 
 /** Oldest first; entries that are no records are left out. */

@@ -26,6 +26,11 @@ export interface DecisionRecord {
   readonly removed: readonly string[];
   /** Plan token of a release that let this through, and who released. */
   readonly released: { readonly token: string; readonly by: string } | null;
+  /**
+   * Made after a restart, of what stood on the hub: the controller was killed before it wrote one. Inputs and decision are those of the
+   * restart, the commit is the last one that had been read.
+   */
+  readonly afterRestart?: true | undefined;
 }
 
 /** Fields are hashed in the order in which they stand in the record. */

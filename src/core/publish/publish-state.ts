@@ -13,8 +13,8 @@ export interface ChangeUnderWay {
   readonly atMs: number;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** A release lets it through: what it removes does not count. */
-  readonly released: boolean;
+  /** The release that lets it through, and who gave it by hand: what it removes does not count. */
+  readonly released?: { readonly token: string; readonly by?: string | undefined } | undefined;
 }
 
 /**
@@ -30,6 +30,8 @@ export interface PublishState {
   /** A change that takes clusters away and was not seen to its end. */
   readonly change?: ChangeUnderWay | undefined;
   readonly move?: Move | undefined;
-  /** Hash of the last record of this placement. */
+  /** Digest of what stood on the pages at the last record of this placement. */
+  readonly pages?: string | undefined;
+  /** Hash of that record. */
   readonly record?: string | undefined;
 }

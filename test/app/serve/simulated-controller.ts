@@ -11,6 +11,7 @@ import { PlanApprovals } from '../../../src/app/serve/publish/plan-approvals.ts'
 import { SourceClaims } from '../../../src/app/serve/sync/source-claims.ts';
 import { VolatilePublishMemory } from '../../../src/app/serve/publish/publish-memory.ts';
 import { startEngine } from '../../../src/app/serve/placement-engine.ts';
+import { UnrecordedPublications } from '../../../src/app/serve/publish/unrecorded-publications.ts';
 import { PublishPipeline } from '../../../src/app/serve/publish/publish-pipeline.ts';
 import { PublishedBook } from '../../../src/app/serve/publish/published-book.ts';
 import { TransientError } from '../../../src/core/errors.ts';
@@ -209,6 +210,7 @@ export class Simulation {
       inventory,
       memory,
       recorder,
+      unrecorded: new UnrecordedPublications({ memory, digest, log, records: Promise.resolve([]) }),
       book,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
       approvals: new PlanApprovals(new Map(), clock, ['fleet']),

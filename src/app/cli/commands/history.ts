@@ -124,6 +124,11 @@ function namespaceOf(placement: string): string {
   });
 }
 
+/** Of a record that was made after a restart, the commit is the last one that had been read then. */
+function commitText({ commit, afterRestart }: AnyRecord): string {
+  return `${commit?.id.slice(0, 8) ?? '-'}${afterRestart === true ? ' (found at a restart)' : ''}`;
+}
+
 function row(record: AnyRecord): readonly string[] {
   return [
     record.hash,
@@ -132,7 +137,7 @@ function row(record: AnyRecord): readonly string[] {
     String(record.clusters),
     String('count' in record.added ? record.added.count : record.added.length),
     String('count' in record.removed ? record.removed.count : record.removed.length),
-    record.commit?.id.slice(0, 8) ?? '-',
+    commitText(record),
     record.released?.by ?? '',
   ];
 }

@@ -8,7 +8,7 @@ import { sameClusters } from '../../../core/publish/cluster-change.ts';
 import { listedClusters } from '../../../core/publish/decision-page.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../../core/publish/decision-record.ts';
 import type { World } from '../../../core/snapshot/world.ts';
-import type { PublishedDecision } from './placement-publisher.ts';
+import type { PublishedDecision } from './published-decision.ts';
 
 export interface RecorderOptions {
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export class DecisionRecorder {
     const now = commitBehind(entry.result.placement);
     const record = sealRecord(sha256, {
       placement: entry.placement,
-      publishedAt: new Date(clock.now()).toISOString(),
+      publishedAt: new Date(entry.found?.atMs ?? clock.now()).toISOString(),
       engineVersion,
       commit:
         now === undefined
@@ -71,6 +71,7 @@ export class DecisionRecorder {
       added: entry.added,
       removed: entry.removed,
       released: releaseOf(entry, now),
+      ...(entry.found && { afterRestart: true as const }),
     });
     append(record, inputs);
     return record.hash;

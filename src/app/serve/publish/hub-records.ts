@@ -2,7 +2,12 @@ import { ConflictError, InputError } from '../../../core/errors.ts';
 import { CONFIG_MAP } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
-import { type CompactRecord, compactRecord, planRecordData } from '../../../core/publish/compact-record.ts';
+import {
+  type CompactRecord,
+  compactRecord,
+  newRecords,
+  planRecordData,
+} from '../../../core/publish/compact-record.ts';
 import type { DecisionRecord } from '../../../core/publish/decision-record.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 
@@ -21,6 +26,11 @@ export interface HubRecordsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly digest: Digest;
+  /** Hash of the last record up to which the hub has them all, kept over restarts. Default: not kept. */
+  readonly through?: {
+    readonly get: () => string | undefined;
+    readonly set: (hash: string) => void;
+  };
 }
 
 /**
@@ -33,16 +43,25 @@ export class HubRecords {
   #cancel: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
+  #last: string | undefined;
 
   constructor(options: HubRecordsOptions) {
     this.#options = options;
   }
 
   append(record: DecisionRecord): void {
+    this.#last = record.hash;
     const namespace = record.placement.slice(0, record.placement.indexOf('/'));
     const earlier = this.#waiting.get(namespace) ?? [];
     this.#wait(namespace, [...earlier, compactRecord(this.#options.digest, record)]);
     this.#schedule(GATHER_MS);
+  }
+
+  /** What a process that was killed did not get to write. @param records the newest on this disk, oldest first */
+  resume(records: readonly DecisionRecord[]): void {
+    const through = this.#options.through?.get();
+    const at = records.findLastIndex(({ hash }) => hash === through);
+    for (const record of records.slice(at + 1)) this.append(record);
   }
 
   /** Writes what waits, once. */
@@ -68,6 +87,8 @@ export class HubRecords {
 
   async #writeAll(): Promise<void> {
     const batches = [...this.#waiting];
+    const last = this.#last;
+    let isComplete = true;
     this.#waiting.clear();
     for (const [namespace, records] of batches) {
       try {
@@ -78,15 +99,18 @@ export class HubRecords {
         if (error instanceof InputError) continue;
         this.#wait(namespace, [...records, ...(this.#waiting.get(namespace) ?? [])]);
         this.#schedule(RETRY_MS);
+        isComplete = false;
       }
     }
+    const { through } = this.#options;
+    if (isComplete && last !== undefined && through?.get() !== last) through?.set(last);
   }
 
   async #write(namespace: string, records: readonly CompactRecord[], again = true): Promise<void> {
     const { api } = this.#options;
     const key = { namespace, name: RECORDS_NAME };
     const before = await api.get(CONFIG_MAP, key);
-    const data = planRecordData(dataOf(before), records);
+    const data = planRecordData(dataOf(before), newRecords(dataOf(before), records));
     if (Object.keys(data).length === 0) return;
     const options = { fieldManager: 'berth' };
     if (before === undefined) {

@@ -11,11 +11,11 @@ import { changeTo, earlierRemovals } from '../../../core/publish/change-under-wa
 import {
   type DecisionPage,
   decisionPageOf,
-  type DesiredGroup,
   listedClusters,
   publishedClusters,
 } from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
+import { groupsOfPages, pagesDigest } from '../../../core/publish/recorded-groups.ts';
 import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import { type PagePlan, planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
@@ -32,7 +32,9 @@ import type { DecisionView } from './decision-view.ts';
 import type { FleetHappening } from '../fleet-events.ts';
 import type { PageWriter } from './page-writer.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
+import type { PublishedDecision } from './published-decision.ts';
 import type { PublishMemory } from './publish-memory.ts';
+import type { UnrecordedPublications } from './unrecorded-publications.ts';
 import type { WrittenObjects } from './written-objects.ts';
 
 export interface PublisherDependencies {
@@ -57,18 +59,10 @@ export interface PublisherDependencies {
   readonly lostBecause: (result: ScheduleResult, clusters: readonly string[]) => readonly LostClusters[];
   /** Keeps the decision and its inputs; the record's hash. */
   readonly record: (entry: PublishedDecision) => string;
+  /** What a process that was killed published and did not record. */
+  readonly unrecorded: Pick<UnrecordedPublications, 'lookAt'>;
   /** Told after each complete pass: what is published now. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
-}
-
-export interface PublishedDecision {
-  readonly placement: string;
-  readonly result: ScheduleResult;
-  readonly groups: readonly DesiredGroup[];
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** The release that let this very change through; `by`: who gave it by hand. */
-  readonly released: { readonly token: string; readonly by: string | undefined } | undefined;
 }
 
 /** A publication on its way to the hub. */
@@ -117,6 +111,7 @@ export class PlacementPublisher {
     const { namespace = '', name, uid } = placement.metadata;
     const objects = await writer.pagesOf(key, namespace, name);
     const pages = objects.map((object) => decisionPageOf(object, uid));
+    this.#recordFound(key, result, pages);
     const wanted = decidePublication({
       key,
       placement,
@@ -186,7 +181,7 @@ export class PlacementPublisher {
     const state = memory.get(key);
     const hash = specHash(digest, making.result.placement);
     const atMs = clock.now();
-    const from = { state, published: making.published, atMs, released: isReleased(making) };
+    const from = { state, published: making.published, atMs, released: releaseOf(making) };
     return {
       publishedAtMs: atMs,
       move: undefined,
@@ -206,26 +201,20 @@ export class PlacementPublisher {
     const changed = plan.actions.length > 0;
     const isKnown = state?.specHash === hash && state.change === undefined;
     if (!changed && isKnown && state.move?.token === wanted.move?.token) return;
-    const from = { state, published, atMs: nowMs, released: isReleased(making) };
+    const from = { state, published, atMs: nowMs, released: releaseOf(making) };
     const isPartOfMore = changed && state?.change !== undefined;
     const { added, removed } = isPartOfMore ? changeTo(listedClusters(plan.pages), from) : wanted;
     const earlier = earlierRemovals(state, { ...from, specHash: hash });
-    const counts = changed && removed.length > 0 && !from.released;
-    const groups = plan.pages.map((page) => ({ ...page.group, decisions: page.decisions }));
-    const entry = {
-      placement: key,
-      result,
-      groups,
-      added,
-      removed,
-      released: releaseOf(wanted, making.placement),
-    };
+    const counts = changed && removed.length > 0 && from.released === undefined;
+    const groups = groupsOfPages(plan.pages);
+    const entry = { placement: key, result, groups, added, removed, released: from.released };
     const recordHash = changed ? record(entry) : state?.record;
     memory.set(key, {
       specHash: hash,
       publishedAtMs: changed ? nowMs : (state?.publishedAtMs ?? nowMs),
       removals: counts ? [...earlier, { atMs: nowMs, count: removed.length }] : earlier,
       move: wanted.move,
+      pages: changed ? pagesDigest(digest, groups) : state?.pages,
       record: recordHash,
     });
     if (!changed) return;
@@ -233,6 +222,25 @@ export class PlacementPublisher {
     const clusters = listedClusters(plan.pages);
     const writes = plan.actions.length;
     emit({ kind: 'published', placement: key, clusters, added, removed, writes, record: recordHash ?? '' });
+  }
+
+  /** Before anything is written: what stands there, and is in no record, gets one. */
+  #recordFound(key: string, result: ScheduleResult, pages: readonly DecisionPage[]): void {
+    const { unrecorded, record, memory, digest, log } = this.#deps;
+    const found = unrecorded.lookAt(key, pages);
+    if (found === undefined) return;
+    const { change, ...published } = found;
+    const hash = record({
+      placement: key,
+      result,
+      ...published,
+      released: change?.released,
+      found: { atMs: change?.atMs },
+    });
+    const state = memory.get(key);
+    if (state !== undefined)
+      memory.set(key, { ...state, pages: pagesDigest(digest, found.groups), record: hash });
+    log.info('published before the restart, recorded now', { placement: key, record: hash });
   }
 
   async #writeStatus(
@@ -285,19 +293,15 @@ export class PlacementPublisher {
   }
 }
 
-function isReleased({ wanted }: Making): boolean {
-  return wanted.releasedToken !== undefined;
-}
-
 function movesClusters(wanted: Publication): boolean {
   const { added, removed } = wanted.hold ?? wanted;
   return added.length + removed.length > 0;
 }
 
-function releaseOf(
-  { releasedToken: token }: Publication,
-  placement: Placement,
-): PublishedDecision['released'] {
+function releaseOf({
+  wanted: { releasedToken: token },
+  placement,
+}: Pick<Making, 'wanted' | 'placement'>): PublishedDecision['released'] {
   if (token === undefined) return undefined;
   const annotations = placement.metadata.annotations ?? {};
   const byHand = annotations[RELEASED_ANNOTATION] === token;

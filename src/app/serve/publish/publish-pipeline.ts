@@ -30,6 +30,7 @@ import type { PublishMemory } from './publish-memory.ts';
 import type { PublishedBook } from './published-book.ts';
 import type { FreshDecision } from '../scheduling-loop.ts';
 import { SchedulingLoop } from '../scheduling-loop.ts';
+import type { UnrecordedPublications } from './unrecorded-publications.ts';
 import { isWorkReady } from './work-readiness.ts';
 import { WholeWorlds } from './whole-worlds.ts';
 import { outcomeOf, WrittenObjects } from './written-objects.ts';
@@ -42,6 +43,7 @@ export interface PipelineOptions {
   readonly inventory: HubInventory;
   readonly memory: PublishMemory;
   readonly recorder: DecisionRecorder;
+  readonly unrecorded: UnrecordedPublications;
   readonly book: PublishedBook;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: PlanApprovals;
@@ -122,10 +124,10 @@ export class PublishPipeline {
   }
 
   start(supervisor: Supervisor): void {
-    const { inventory, clock, random, log, emit } = this.#options;
+    const { inventory, unrecorded, clock, random, log, emit } = this.#options;
     supervisor.start('scheduling', async (signal) => {
       // Half a picture looks like clusters that left.
-      await inventory.whenSynced(signal);
+      await Promise.all([inventory.whenSynced(signal), unrecorded.whenLoaded()]);
       await this.scheduling.run(signal);
     });
     supervisor.start('publishing', (signal) =>

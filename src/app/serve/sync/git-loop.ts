@@ -21,8 +21,8 @@ export interface GitLoopOptions {
   readonly pollIntervalMs: number;
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
-  /** Told of a commit as soon as it was read: what is decided may depend on it. */
-  readonly onRead: (fleet: Fleet) => void;
+  /** Told of a commit as soon as it was read: what is decided may depend on it. The hub does not follow before it resolves. */
+  readonly onRead: (fleet: Fleet) => Promise<void> | void;
   /** Told of it with the problems of meaning as well. */
   readonly onChecked: (fleet: Fleet) => void;
   /** What nobody needs to decide waits for this at the start: checking what was read, and comparing the hub with it. */
@@ -168,13 +168,14 @@ export class GitLoop {
   async #take(read: Fleet, signal: AbortSignal): Promise<Fleet | undefined> {
     const { name, emit, onRead, onChecked, check } = this.#options;
     this.#unchecked = read;
-    onRead(read);
+    const kept = onRead(read);
     await this.#afterFirstPublication(signal);
     if (signal.aborted) return undefined;
     const fleet = { ...read, problems: (await check?.(read)) ?? read.problems };
     const { commit, objects, files, problems } = fleet;
     emit({ kind: 'commit-read', source: name, commit, objects: objects.length, files, problems });
     onChecked(fleet);
+    await kept;
     return fleet;
   }
 

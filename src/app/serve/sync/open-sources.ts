@@ -70,8 +70,9 @@ export async function openSources(
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
         onRead: (fleet) => {
-          told.read(name, fleet);
+          const kept = told.read(name, fleet);
           if (from.sync !== 'observe') barrier.read(name);
+          return kept;
         },
         onChecked: (fleet) => reporter?.reporter.report(fleet),
         check: (fleet) => checkFleet(fleet, checker),

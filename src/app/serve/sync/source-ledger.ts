@@ -1,6 +1,7 @@
 import type { CommitInfo } from '../../../adapters/git/git-repository.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
+import type { Clock } from '../../../core/ports.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../../core/sync/apply-set.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
@@ -8,14 +9,29 @@ import { FirstReads } from './first-reads.ts';
 import type { PlanApprovals } from '../publish/plan-approvals.ts';
 import { type ServeFleetOptions, sourceNameOf } from '../serve-options.ts';
 
+/** A commit that was read, and when. Plain JSON. */
+export interface ReadCommit extends CommitInfo {
+  readonly readAtMs: number;
+}
+
+/** Keyed by the name of the source. */
+export interface CommitsStore {
+  get(source: string): ReadCommit | undefined;
+  /** Resolves when it would outlive the process. */
+  persist(source: string, commit: ReadCommit): Promise<void>;
+}
+
 /** What each source has to say about the objects that came from it: the commit that was read last, and the removal budget. */
 export class SourceLedger {
   readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
   readonly #commits = new Map<string, CommitInfo | undefined>();
   readonly #budget: RemovalBudget;
   readonly #approvals: PlanApprovals;
+  readonly #kept: CommitsStore;
+  readonly #clock: Clock;
   readonly firstReads: FirstReads;
   #newest: CommitInfo | undefined;
+  #newestAtMs = -Infinity;
   readonly #following = new Set<string>();
 
   /** Some source was read, and the hub is being made to follow it. */
@@ -25,27 +41,33 @@ export class SourceLedger {
 
   constructor(
     digest: Digest,
-    approvals: PlanApprovals,
+    kept: { readonly approvals: PlanApprovals; readonly commits: CommitsStore },
     options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget' | 'clock'>,
   ) {
     const { sources, namespace = 'berth-system', budget = DEFAULT_REMOVAL_BUDGET } = options;
     this.#budget = budget;
-    this.#approvals = approvals;
+    this.#approvals = kept.approvals;
+    this.#kept = kept.commits;
+    this.#clock = options.clock;
     this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
     for (const source of sources) {
       const name = sourceNameOf(source);
       const id = applySetId(digest, { name: `berth-${name}`, namespace });
       this.#sources.set(id, { name, budget: source.budget ?? budget });
+      this.#remember(name);
     }
   }
 
-  /** What the source says now; told before any of it is on the hub. */
-  read(source: string, { commit, objects }: Pick<Fleet, 'commit' | 'objects'>): void {
+  /** What the source says now; told before any of it is on the hub, and waited for: whoever comes after this process knows the commit. */
+  async read(source: string, { commit, objects }: Pick<Fleet, 'commit' | 'objects'>): Promise<void> {
     this.#following.add(source);
     this.#approvals.read(source, commit?.id, objects);
     this.#commits.set(source, commit);
     this.#newest = commit;
     this.firstReads.looked(source);
+    if (commit === undefined) return;
+    // A disk that takes nothing stops nothing: it is written when that is possible again.
+    await this.#kept.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);
   }
 
   /** The hub was made to follow what was read. */
@@ -67,6 +89,14 @@ export class SourceLedger {
 
   budgetOf(object: Pick<KubeObject, 'metadata'>): RemovalBudget {
     return this.#sourceOf(object)?.budget ?? this.#budget;
+  }
+
+  /** What the process before this one had read: it stands behind what is on the hub until the source was read again. */
+  #remember(source: string): void {
+    const known = this.#kept.get(source);
+    if (known === undefined) return;
+    this.#commits.set(source, known);
+    if (known.readAtMs > this.#newestAtMs) [this.#newest, this.#newestAtMs] = [known, known.readAtMs];
   }
 
   #sourceOf({ metadata }: Pick<KubeObject, 'metadata'>) {

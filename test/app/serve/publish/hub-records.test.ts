@@ -9,6 +9,7 @@ import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../../
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import type { WatchEvent, WatchOptions } from '../../../../src/core/ports.ts';
 import type { CompactRecord } from '../../../../src/core/publish/compact-record.ts';
+import type { DecisionRecord } from '../../../../src/core/publish/decision-record.ts';
 import { decisionRecord } from '../../../fakes/decision-record.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
@@ -227,5 +228,45 @@ describe('records on a hub that refuses them', () => {
     await clock.advance(30_000);
     expect(await kept(hub)).toContain('newest');
     await records.close();
+  });
+});
+
+describe('records that a killed controller did not write to the hub', () => {
+  it('are written at its next start, and those that are there are not written again', async () => {
+    const hub = new FakeKubeApi();
+    hub.addKind({ ...CONFIG_MAP });
+    const clock = new FakeClock();
+    let through: string | undefined;
+    const start = () =>
+      new HubRecords({
+        api: hub,
+        clock,
+        log: new SilentLogger(),
+        digest: () => 'digest',
+        through: { get: () => through, set: (hash) => (through = hash) },
+      });
+    const [first, second, third] = [1, 2, 3].map((n) =>
+      record(`h${n}`, 'team-a', new Date(clock.now() + n).toISOString()),
+    ) as [DecisionRecord, DecisionRecord, DecisionRecord];
+    const dying = start();
+    dying.append(first);
+    await clock.advance(1_500);
+    expect(through).toBe('h1');
+    dying.append(second);
+    const next = start();
+    next.resume([first, second, third]);
+    await clock.advance(1_500);
+    const kept = dataOf(await hub.get(CONFIG_MAP, { namespace: 'team-a', name: 'berth-records' }));
+    expect(Object.values(kept).map((text) => (JSON.parse(text) as CompactRecord).hash)).toEqual([
+      'h1',
+      'h2',
+      'h3',
+    ]);
+    const writes = hub.writes.length;
+    start().resume([first, second, third]);
+    through = undefined;
+    start().resume([first, second, third]);
+    await clock.advance(5_000);
+    expect(hub.writes).toHaveLength(writes);
   });
 });
