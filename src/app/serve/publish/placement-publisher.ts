@@ -15,6 +15,7 @@ import {
   publishedClusters,
 } from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
+import { listOnce } from '../../../core/publish/list-once.ts';
 import { groupsOfPages, pagesDigest } from '../../../core/publish/recorded-groups.ts';
 import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import { type PagePlan, planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
@@ -125,7 +126,8 @@ export class PlacementPublisher {
       nowMs: clock.now(),
       digest,
     });
-    let settled: readonly SettledPage[] = settledPages(pages);
+    const standing = listOnce(pages);
+    let settled = standing.pages;
     if (pages.length > 0 && movesClusters(wanted) && !this.#deps.isOfOneCommit(key, result)) {
       this.#deps.onSettled(key, settled);
       return { kind: 'requeue', afterMs: HALF_COMMIT_RETRY_MS };
@@ -133,7 +135,7 @@ export class PlacementPublisher {
     // Half of a commit on the hub makes something else of it.
     if (wanted.approval === 'differs' && approvals.isWaiting(key)) return { kind: 'requeue', afterMs: 500 };
     let remembered: Promise<void> | undefined;
-    if (wanted.groups === undefined) await writer.carryOut(placement, objects, []);
+    if (wanted.groups === undefined) await writer.carryOut(placement, objects, standing.actions);
     else {
       const isTaken = (page: string): boolean =>
         view.exists(`${namespace}/${page}`) && !pages.some((own) => own.name === page);
@@ -306,12 +308,4 @@ function releaseOf({
   const annotations = placement.metadata.annotations ?? {};
   const byHand = annotations[RELEASED_ANNOTATION] === token;
   return { token, by: byHand ? annotations[RELEASED_BY_ANNOTATION] : undefined };
-}
-
-function settledPages(pages: readonly DecisionPage[]): readonly SettledPage[] {
-  return pages.map(({ name, group, decisions }) => ({
-    name,
-    group: group ?? { name: '', index: 0 },
-    decisions,
-  }));
 }
