@@ -34,15 +34,22 @@ export class RecordCache {
     this.#options = options;
   }
 
-  /** Calls back for each wanted record that is held, in no order; the bytes are only lent. */
-  async read(wanted: ReadonlySet<string>, onRecord: (record: CacheRecord) => void): Promise<void> {
+  /**
+   * Calls back for each wanted record that is held, in no order; the bytes are only lent.
+   * @returns the keys that are not held
+   */
+  async read(
+    wanted: ReadonlySet<string>,
+    onRecord: (record: CacheRecord) => void,
+  ): Promise<ReadonlySet<string>> {
     await this.#removeLeftovers();
     const left = new Set(wanted);
     // The newest first: they hold what was wanted last.
     for (const file of (await this.#files()).reverse()) {
-      if (left.size === 0) return;
+      if (left.size === 0) break;
       for (const record of await this.#recordsOf(file)) if (left.delete(record.key)) onRecord(record);
     }
+    return left;
   }
 
   /** Adds records in the background; `isLive` tells what may not go when the cache is full. */

@@ -39,7 +39,9 @@ export async function readFiles(
 ): Promise<void> {
   const { cache, limits } = tools;
   const left =
-    cache === undefined || files.length < CACHE_FROM_FILES ? files : await readCached(cache, files, onFile);
+    cache === undefined || files.length < CACHE_FROM_FILES
+      ? files
+      : await cache.read(files, ({ path, id }, parsed) => onFile(path, { id, ...fileReading(parsed) }));
   const parser = new SharedParser(tools, ({ path, id }, outcome) => {
     if ('record' in outcome) cache?.addRecord(id, outcome.record);
     else if ('parsed' in outcome) cache?.add(id, outcome.parsed);
@@ -54,17 +56,6 @@ export async function readFiles(
     else onFile(file.path, { id: file.id, ...fileReading(unreadable(file.path, blob, limits)) });
   });
   await parser.finish();
-}
-
-/** Answers the files that the cache does not hold. */
-async function readCached(
-  cache: ParsedCache,
-  files: readonly TreeFile[],
-  onFile: OnFile,
-): Promise<readonly TreeFile[]> {
-  const held = await cache.read(files);
-  for (const [path, { id, parsed }] of held) onFile(path, { id, ...fileReading(parsed) });
-  return files.filter(({ path }) => !held.has(path));
 }
 
 function parsedFile(path: string, outcome: ParseOutcome): ParsedFile {

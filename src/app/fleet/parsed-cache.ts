@@ -28,22 +28,25 @@ export class ParsedCache {
     this.#records = new RecordCache({ ...options, stamp: parserStamp() });
   }
 
-  /** By path, those of the files that are held. */
+  /**
+   * Calls back for each file that is held, in no order.
+   * @returns the files that are not
+   */
   async read(
     files: readonly TreeFile[],
-  ): Promise<ReadonlyMap<string, { readonly id: string; readonly parsed: ParsedFile }>> {
-    const pathsOf = new Map<string, string[]>();
-    for (const { id, path } of files) {
-      const paths = pathsOf.get(id);
-      if (paths === undefined) pathsOf.set(id, [path]);
-      else paths.push(path);
+    onFile: (file: TreeFile, parsed: ParsedFile) => void,
+  ): Promise<readonly TreeFile[]> {
+    const filesOf = new Map<string, TreeFile[]>();
+    for (const file of files) {
+      const same = filesOf.get(file.id);
+      if (same === undefined) filesOf.set(file.id, [file]);
+      else same.push(file);
     }
-    const held = new Map<string, { readonly id: string; readonly parsed: ParsedFile }>();
-    await this.#records.read(new Set(pathsOf.keys()), ({ key: id, bytes }) => {
+    const left = await this.#records.read(new Set(filesOf.keys()), ({ key: id, bytes }) => {
       const text = bytes.toString('utf8');
-      for (const path of pathsOf.get(id) ?? []) held.set(path, { id, parsed: decodeParsedFile(path, text) });
+      for (const file of filesOf.get(id) ?? []) onFile(file, decodeParsedFile(file.path, text));
     });
-    return held;
+    return left.size === 0 ? [] : files.filter(({ id }) => left.has(id));
   }
 
   add(id: string, parsed: ParsedFile): void {
