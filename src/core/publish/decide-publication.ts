@@ -8,8 +8,9 @@ import { type DecisionPage, type DesiredGroup, publishedClusters } from './decis
 import { desiredGroups } from './desired-groups.ts';
 import { type Hold, judgeResult, listNames, wayOut } from './judge-result.ts';
 import { type MoveStep, planMove } from './move-policy.ts';
-import { type Digest, planToken } from './plan-token.ts';
+import { type Digest, planToken, unspentToken } from './plan-token.ts';
 import {
+  HELD_CONDITION,
   MOVE_ABORT_ANNOTATION,
   MOVE_DEADLINE_ANNOTATION,
   MOVE_POLICY_ANNOTATION,
@@ -67,21 +68,28 @@ export function decidePublication(input: PublicationInput): Publication {
   const { key, result, state, digest } = input;
   const annotations = input.placement.metadata.annotations ?? {};
   const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
-  const token = (): string => {
+  const plannedToken = (): string => {
     // The token of a move, or of a change that was cut short, must not change because its first half is done.
     const arriving = new Set(state?.move?.arriving ?? []);
     const before = beforeChange(state?.change, published ?? []).filter((cluster) => !arriving.has(cluster));
     return planToken(digest, key, before, result.selected);
   };
+  const token = (): string => unspentToken(digest, plannedToken(), state?.spent);
+  // Asked for only where it matters: at a start the specs of all placements would be hashed.
+  const specChanged = (): boolean =>
+    state !== undefined && state.specHash !== specHash(digest, result.placement);
+  const removals = removalsWith(state, published ?? []);
   const verdict = judgeResult({
     result,
     published,
-    // Asked for only where all would go: at a start the specs of all placements would be hashed.
     get specChanged() {
-      return state !== undefined && state.specHash !== specHash(digest, result.placement);
+      return specChanged();
     },
     budget: parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ?? input.budget,
-    recentlyRemoved: removedRecently(removalsWith(state, published ?? []), input.nowMs),
+    recentlyRemoved:
+      removals.length === 0 || specChanged()
+        ? 0
+        : removedRecently(removals, heldSinceMs(input) ?? input.nowMs),
     inventoryProblem: input.inventoryProblem,
     token,
     releasedTokens: [...releaseTokens(input.placement.metadata), annotations[RELEASED_ANNOTATION]],
@@ -92,7 +100,7 @@ export function decidePublication(input: PublicationInput): Publication {
       approval: input.approved === undefined ? 'none' : 'differs',
     };
   const { added, removed, releasedToken } = verdict;
-  const approval = compareWithPlan(input.approved, verdict, token);
+  const approval = compareWithPlan(input.approved, verdict, plannedToken);
   if (approval === 'differs' && removed.length > 0)
     return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
   const groups = desiredGroups(result);
@@ -108,6 +116,14 @@ export function decidePublication(input: PublicationInput): Publication {
   };
   if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedToken !== undefined) return plain;
   return decideMove(input, plain, token());
+}
+
+/** What is held because of the removals before it does not pass because time goes by, whenever somebody happens to look again. */
+function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined {
+  const held = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
+  if (held?.status !== 'True' || held.reason !== 'RemovalBudgetExceeded') return undefined;
+  const sinceMs = Date.parse(held.lastTransitionTime ?? '');
+  return sinceMs < nowMs ? sinceMs : undefined;
 }
 
 type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;

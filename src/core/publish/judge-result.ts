@@ -75,7 +75,9 @@ export function judgeResult(input: JudgeInput): Verdict {
     return hold(
       'Misconfigured',
       `${misconfiguration(result)}; ${keeps(before.length)}.`,
-      'Mend the placement.',
+      removed.length === 0
+        ? 'Mend the placement.'
+        : `Mend the placement. To let its clusters go all the same, ${release(result.placement.metadata, input.token())}`,
     );
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
     const why = input.specChanged
@@ -152,8 +154,12 @@ export function wayOut(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   token: string,
 ): string {
+  return `The last decision stays published. To let this happen, ${release(meta, token)}`;
+}
+
+function release(meta: Parameters<typeof wayOut>[0], token: string): string {
   const name = `${meta.namespace ?? ''}/${meta.name}`;
-  return `The last decision stays published. To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: berth release ${name} --token ${token}`;
+  return `set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: berth release ${name} --token ${token}`;
 }
 
 const MAX_NAMES = 10;

@@ -13,3 +13,23 @@ export function planToken(
 ): string {
   return digest(JSON.stringify([placement, [...before].sort(), [...after].sort()])).slice(0, 12);
 }
+
+/**
+ * A release counts once: where this very change was released before, it has another token by now, so that a release that still stands in
+ * Git does not let the same accident through a second time.
+ */
+export function unspentToken(digest: Digest, token: string, spent: readonly string[] = []): string {
+  let unspent = token;
+  while (spent.includes(unspent)) unspent = digest(JSON.stringify(['again', unspent])).slice(0, 12);
+  return unspent;
+}
+
+const MAX_SPENT = 32;
+
+/** The tokens of the last releases, after one more that let a change through (or none). */
+export function withSpent(
+  spent: readonly string[] | undefined,
+  released: string | undefined,
+): readonly string[] | undefined {
+  return released === undefined ? spent : [...(spent ?? []), released].slice(-MAX_SPENT);
+}

@@ -30,6 +30,8 @@ export interface PublishState {
   /** A change that takes clusters away and was not seen to its end. */
   readonly change?: ChangeUnderWay | undefined;
   readonly move?: Move | undefined;
+  /** Plan tokens of the last releases that let a change through, oldest first. */
+  readonly spent?: readonly string[] | undefined;
   /** Digest of what stood on the pages at the last record of this placement. */
   readonly pages?: string | undefined;
   /** Hash of that record. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Condition } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/placement.ts';
 import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
 import type { ApprovedPlan } from '../../../src/core/publish/approved-plans.ts';
@@ -25,13 +26,16 @@ class Story {
   approved: ApprovedPlan | undefined;
   /** What was hashed to decide. */
   readonly digests: string[] = [];
+  conditions: Condition[] = [];
+  spec: Placement['spec'] = {};
 
   step(selected: string[]) {
     const placement: Placement = {
       apiVersion: 'v',
       kind: 'Placement',
       metadata: { name: 'web', namespace: 'a', annotations: this.annotations },
-      spec: {},
+      spec: this.spec,
+      status: { conditions: this.conditions },
     };
     const result: ScheduleResult = {
       placement,
@@ -209,6 +213,77 @@ describe('make before break', () => {
     story.step(['a', 'b', 'c']);
     story.step(['a', 'b']);
     expect(story.published).toEqual(['a', 'b']);
+  });
+});
+
+describe('removals that count together', () => {
+  const eight = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
+  /** Two of eight went at the start; a third one is to go now. */
+  function drained(nowMs: number, over: { held?: string; spec?: object } = {}): string | undefined {
+    const story = new Story();
+    story.step(eight.slice(2));
+    story.state = { ...story.state!, removals: [{ atMs: START, count: 2 }] };
+    if (over.held !== undefined)
+      story.conditions = [
+        {
+          type: 'berth.dev/Held',
+          status: 'True',
+          reason: over.held,
+          message: '',
+          lastTransitionTime: new Date(START + 300_000).toISOString(),
+        },
+      ];
+    story.spec = over.spec ?? {};
+    story.nowMs = START + nowMs;
+    return story.step(eight.slice(3)).hold?.reason;
+  }
+
+  it.each([
+    { name: 'within ten minutes', atMs: 300_000, over: {}, want: 'RemovalBudgetExceeded' },
+    { name: 'later', atMs: 600_000, over: {}, want: undefined },
+    {
+      name: 'later, but held since: waiting releases nothing',
+      atMs: 3 * 3_600_000,
+      over: { held: 'RemovalBudgetExceeded' },
+      want: 'RemovalBudgetExceeded',
+    },
+    { name: 'later, held for something else', atMs: 700_000, over: { held: 'WouldEmpty' }, want: undefined },
+    {
+      name: 'within ten minutes, but the spec was changed: another change',
+      atMs: 300_000,
+      over: { spec: { numberOfClusters: 5 } },
+      want: undefined,
+    },
+  ])('$name: $want', ({ atMs, over, want }) => expect(drained(atMs, over)).toBe(want));
+});
+
+describe('a release', () => {
+  it('counts once: the same change again has another token', () => {
+    const story = new Story();
+    story.annotations = {};
+    const all = ['c1', 'c2', 'c3', 'c4'];
+    story.step(all);
+    const first = story.step([]).hold?.token ?? '';
+    story.annotations = { 'berth.dev/release': first };
+    story.step([]);
+    expect(story.published).toEqual([]);
+    story.step(all);
+    story.state = { ...story.state!, spent: [first] };
+    const second = story.step([]).hold;
+    expect(second).toMatchObject({ reason: 'WouldEmpty' });
+    expect(second?.token).not.toBe(first);
+    story.annotations = { 'berth.dev/release': `${first}, ${second?.token}` };
+    expect(story.step([])).toMatchObject({ hold: undefined, releasedToken: second?.token });
+  });
+
+  it('that was used does not speak against the same change in an approved plan', () => {
+    const story = new Story();
+    story.annotations = {};
+    story.step(['c1', 'c2', 'c3', 'c4']);
+    const token = planToken(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], ['c1', 'c2', 'c3']);
+    story.state = { ...story.state!, spent: [token] };
+    story.approved = { tokens: [token], commit: undefined };
+    expect(story.step(['c1', 'c2', 'c3'])).toMatchObject({ hold: undefined, approval: 'met' });
   });
 });
 

@@ -167,6 +167,17 @@ describe('judgeResult', () => {
   });
 });
 
+describe('a misconfigured placement', () => {
+  const messageOf = (over: Partial<JudgeInput>): string => {
+    const verdict = judgeResult(input({ result: resultOf([], misconfigured), ...over }));
+    return verdict.kind === 'held' ? verdict.message : '';
+  };
+  it('names the release that lets its clusters go, where there are any', () => {
+    expect(messageOf({ published: names(2) })).toContain('berth release team-a/web --token 0123456789ab');
+    expect(messageOf({ published: undefined })).toMatch(/Mend the placement.$/);
+  });
+});
+
 describe('heldCondition', () => {
   const hold = judgeResult(input({ published: names(9), result: resultOf([]) }));
   it('is there while held, becomes False once, and is not added for nothing', () => {

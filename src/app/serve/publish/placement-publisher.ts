@@ -19,7 +19,7 @@ import { listOnce } from '../../../core/publish/list-once.ts';
 import { groupsOfPages, pagesDigest } from '../../../core/publish/recorded-groups.ts';
 import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import { type PagePlan, planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
-import type { Digest } from '../../../core/publish/plan-token.ts';
+import { type Digest, withSpent } from '../../../core/publish/plan-token.ts';
 import type { PublishState } from '../../../core/publish/publish-state.ts';
 import {
   HELD_CONDITION,
@@ -217,6 +217,7 @@ export class PlacementPublisher {
       removals: counts ? [...earlier, { atMs: nowMs, count: removed.length }] : earlier,
       move: wanted.move,
       pages: changed ? pagesDigest(digest, groups) : state?.pages,
+      spent: changed ? withSpent(state?.spent, wanted.releasedToken) : state?.spent,
       record: recordHash,
     });
     if (!changed) return;

@@ -164,6 +164,28 @@ describe('releases and sources', () => {
     ]);
   });
 
+  it('that stands in Git and was used does not let the same change through again, also after a restart', async () => {
+    const budget = { percent: 0, atLeast: 0 };
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    await fleet.serve({ budget });
+    await fleet.published('web');
+    const listed = (count: number) =>
+      fleet.until(async () => ((await fleet.decisions('web')).length === count ? true : undefined));
+    fleet.git.commit({ 'clusters.yaml': drain(1) }, 'Drain');
+    const token = await heldToken();
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': token })) }, 'Release');
+    await listed(5);
+    fleet.git.commit({ 'clusters.yaml': drain(0) }, 'Back');
+    await listed(6);
+    await fleet.held('web', 'False');
+    await fleet.stop();
+    await fleet.serve({ budget });
+    fleet.git.commit({ 'clusters.yaml': drain(1) }, 'The same again');
+    const again = await heldToken(token);
+    expect(again).not.toBe(token);
+    expect(await fleet.decisions('web')).toHaveLength(6);
+  });
+
   it('a placement has the commit and the budget of its own source', async () => {
     const other = new GitFixture();
     try {
