@@ -1,4 +1,5 @@
 import type { Problem } from '../../core/model/problem.ts';
+import { printable } from '../../core/model/printable.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
 
 const PAINT = { error: '\u001b[31m', warning: '\u001b[33m', off: '\u001b[0m' } as const;
@@ -14,17 +15,9 @@ function renderProblem(
 ): string {
   const where = location === undefined ? '' : `${formatLocation(location)}: `;
   const label = colour ? `${PAINT[severity]}${severity}${PAINT.off}` : severity;
-  const subject = object === undefined ? '' : `${object}: `;
-  const advice = hint === undefined ? '' : `    hint: ${hint}\n`;
+  const subject = object === undefined ? '' : `${printable(object)}: `;
+  const advice = hint === undefined ? '' : `    hint: ${printable(hint)}\n`;
   return `${where}${label}: ${subject}${printable(message)} [${code}]\n${advice}`;
-}
-
-/** Messages quote what users wrote; control characters in it must not reach a terminal. */
-function printable(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** `2 errors, 1 warning`, or `no problems`. */

@@ -1,3 +1,5 @@
+import { printable } from './printable.ts';
+
 /** Where something stands in a source file. Lines and columns count from 1. */
 export interface SourceLocation {
   readonly file: string;
@@ -10,5 +12,5 @@ export interface SourceLocation {
 /** `path:line:column`, followed by ` @ 1234abcd` when the file came from a commit. */
 export function formatLocation(location: SourceLocation): string {
   const at = location.commit === undefined ? '' : ` @ ${location.commit.slice(0, 8)}`;
-  return `${location.file}:${location.line}:${location.column}${at}`;
+  return `${printable(location.file)}:${location.line}:${location.column}${at}`;
 }

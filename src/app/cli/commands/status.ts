@@ -1,3 +1,4 @@
+import { printable } from '../../../core/model/printable.ts';
 import type { ControllerStatus } from '../../serve/http/controller-status.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
@@ -48,7 +49,7 @@ export function renderStatus(status: ControllerStatus): string {
   const lines = [
     `Controller: ${status.ready ? 'ready' : `not ready: ${status.problem ?? 'starting'}`}`,
     `Placements are decided by: ${status.schedule === 'berth' ? 'Berth' : 'OCM (schedule: upstream)'}`,
-    ...status.warnings.map((warning) => `Warning: ${warning}`),
+    ...status.warnings.map((warning) => `Warning: ${printable(warning)}`),
     '',
   ];
   const sources = status.sources.map(({ name, commit, objects, error, problems }) => [
@@ -78,6 +79,6 @@ export function renderStatus(status: ControllerStatus): string {
     renderTextTable(['SOURCE', 'COMMIT', 'OBJECTS', 'PROBLEMS', 'ERROR'], sources),
     '\n',
     renderTextTable(['PLACEMENT', 'CLUSTERS', 'HELD'], placements),
-    details.length === 0 ? '' : `\n${details.join('\n')}\n`,
+    details.length === 0 ? '' : `\n${details.map(printable).join('\n')}\n`,
   ].join('');
 }
