@@ -52,6 +52,22 @@ export function formatGitRef(ref: GitRef): string {
   }
 }
 
+/** Whether a push to a full ref name (`refs/heads/main`) may move what a source follows. */
+export function mayMove(ref: GitRef, pushed: string): boolean {
+  switch (ref.type) {
+    case 'branch':
+      return pushed === `refs/heads/${ref.name}`;
+    case 'tag':
+      return pushed === `refs/tags/${ref.name}`;
+    case 'semver':
+      return pushed.startsWith('refs/tags/');
+    case 'head':
+      return pushed.startsWith('refs/heads/');
+    case 'commit':
+      return true;
+  }
+}
+
 /** The tag with the highest version inside the range; pre-releases only when the range names one. */
 export function selectSemverTag(tags: readonly string[], range: string): string | undefined {
   let best: { tag: string; version: SemVer } | undefined;

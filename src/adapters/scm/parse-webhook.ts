@@ -160,7 +160,7 @@ function parseBitbucket(payload: Payload, event: string | undefined): WebhookEve
       kind: 'push',
       repositoryUrls,
       ...bitbucketRef(
-        payload.text('push', 'changes', 0, 'new', 'name'),
+        onlyRef(payload, ['push', 'changes'], ['new', 'name']),
         payload.text('push', 'changes', 0, 'new', 'type'),
       ),
       commit: commitId(payload.text('push', 'changes', 0, 'new', 'target', 'hash')),
@@ -169,7 +169,7 @@ function parseBitbucket(payload: Payload, event: string | undefined): WebhookEve
     return {
       kind: 'push',
       repositoryUrls,
-      ref: payload.text('changes', 0, 'ref', 'id'),
+      ref: onlyRef(payload, ['changes'], ['ref', 'id']),
       commit: commitId(payload.text('changes', 0, 'toHash')),
     };
   const cloud = payload.number('pullrequest', 'id');
@@ -198,6 +198,11 @@ function parseBitbucket(payload: Payload, event: string | undefined): WebhookEve
   };
 }
 
+/** Where one delivery may tell of several refs: the ref, when it is the only one. */
+function onlyRef(payload: Payload, list: readonly string[], place: readonly string[]): string | undefined {
+  return payload.at(...list, 1) === undefined ? payload.text(...list, 0, ...place) : undefined;
+}
+
 function bitbucketRef(name: string | undefined, type: string | undefined): { ref?: string } {
   return name === undefined ? {} : { ref: `refs/${type === 'tag' ? 'tags' : 'heads'}/${name}` };
 }
@@ -222,7 +227,7 @@ function parseAzure(payload: Payload): WebhookEvent | undefined {
     return {
       kind: 'push',
       repositoryUrls,
-      ref: payload.text('resource', 'refUpdates', 0, 'name'),
+      ref: onlyRef(payload, ['resource', 'refUpdates'], ['name']),
       commit: commitId(payload.text('resource', 'refUpdates', 0, 'newObjectId')),
     };
   const number = payload.number('resource', 'pullRequestId');

@@ -5,7 +5,7 @@ import type { WebhookHeaders, WebhookProvider } from './webhook-event.ts';
 export interface WebhookSecrets {
   /** Any of them counts, so that a secret can be changed on both ends one after the other. */
   readonly secrets: readonly string[];
-  /** Azure DevOps sends basic authentication: the user name that goes with the secrets. */
+  /** Azure DevOps sends basic authentication: the user name that goes with the secrets; absent: any. */
   readonly username?: string | undefined;
   /** Generic webhooks: the header that carries `sha256=<hex>`. */
   readonly signatureHeader?: string | undefined;
@@ -23,7 +23,8 @@ export function verifyWebhook(
 ): boolean {
   // An empty secret would make everybody authentic.
   const secrets = config.secrets.filter((secret) => secret !== '');
-  return secrets.some((secret) => verifyOne(provider, request, { ...config, secret }));
+  const { username, signatureHeader } = config;
+  return secrets.some((secret) => verifyOne(provider, request, { username, signatureHeader, secret }));
 }
 
 function verifyOne(
@@ -33,7 +34,7 @@ function verifyOne(
     body,
     nowMs,
   }: { readonly headers: WebhookHeaders; readonly body: Buffer; readonly nowMs: number },
-  { secret, username, signatureHeader }: WebhookSecrets & { readonly secret: string },
+  { secret, username, signatureHeader }: Omit<WebhookSecrets, 'secrets'> & { readonly secret: string },
 ): boolean {
   const signed = (name: string): boolean => equal(headerOf(headers, name), `sha256=${hmacHex(secret, body)}`);
   switch (provider) {
@@ -52,8 +53,11 @@ function verifyOne(
         ? equal(headerOf(headers, 'x-gitlab-token'), secret)
         : verifyStandardWebhook(headers, body, secret, nowMs);
     case 'azure-devops': {
-      const credentials = Buffer.from(`${username ?? ''}:${secret}`, 'utf8').toString('base64');
-      return equal(headerOf(headers, 'authorization'), `Basic ${credentials}`);
+      const [, encoded = ''] = /^Basic +(\S+)$/i.exec(headerOf(headers, 'authorization') ?? '') ?? [];
+      const got = Buffer.from(encoded, 'base64').toString('utf8');
+      const colon = got.indexOf(':');
+      const userFits = username === undefined || got.slice(0, Math.max(colon, 0)) === username;
+      return equal(colon === -1 ? undefined : got.slice(colon + 1), secret) && userFits;
     }
   }
 }

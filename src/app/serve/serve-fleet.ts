@@ -93,7 +93,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     events,
     url: http?.url,
     whenReady: () => ready,
-    reconcile: () => loops.forEach(({ loop }) => loop.trigger()),
+    reconcile: () => loops.forEach(({ loop }) => loop.reconcile()),
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);

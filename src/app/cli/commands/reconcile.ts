@@ -12,7 +12,7 @@ export const reconcileCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('reconcile')
-      .description('let a running controller fetch its sources now');
+      .description('let a running controller fetch its sources and compare the hub with them, now');
     addControllerFlags(command)
       .addHelpText('after', HELP)
       .action(

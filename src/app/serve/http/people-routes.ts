@@ -48,8 +48,8 @@ function apiRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'acc
   });
   api.get('/status', (_request, response) => void response.json(controllerStatus(parts)));
   api.post('/reconcile', (_request, response) => {
-    for (const loop of parts.loops) loop.trigger();
-    response.status(202).json({ message: 'the sources are fetched now' });
+    for (const loop of parts.loops) loop.reconcile();
+    response.status(202).json({ message: 'the sources are fetched, and the hub is compared with them, now' });
   });
   return api;
 }

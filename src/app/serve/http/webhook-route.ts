@@ -2,21 +2,23 @@ import { readFileSync } from 'node:fs';
 import type { RequestHandler } from 'express';
 import { sameRepository } from '../../../adapters/scm/repository-url.ts';
 import type { WebhookEvent } from '../../../adapters/scm/webhook-event.ts';
+import type { WebhookSecrets } from '../../../adapters/scm/verify-webhook.ts';
 import { webhookHandler } from '../../../adapters/scm/webhook-handler.ts';
 import { InputError } from '../../../core/errors.ts';
+import type { GitLoop } from '../sync/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
 /** A push that concerns a source makes it fetch now. Polling stays the safety net for deliveries that got lost. */
 export function webhookRoute({ options, loops }: ControllerHttpOptions): RequestHandler {
   const files = Object.entries(options.http?.webhookSecretFiles ?? {});
-  const providers = Object.fromEntries(
-    files.map(([provider, file]) => [provider, { secrets: secretsOf(file) }]),
-  );
   const handle = webhookHandler({
-    providers: providers,
+    providers: Object.fromEntries(files.map(([provider, file]) => [provider, rotatingSecrets(file)])),
     nowMs: () => options.clock.now(),
-    onEvent: (event) => {
-      for (const loop of loops) if (concerns(event, loop.url)) loop.trigger();
+    onEvent: (event, provider) => {
+      if (event.kind !== 'push') return;
+      // Only there is it meant when no repository is named.
+      const all = provider === 'generic' && event.repositoryUrls.length === 0;
+      for (const loop of loops) if (concerns(event, loop, all)) loop.fetch();
     },
   });
   return (request, response, next) => {
@@ -24,11 +26,30 @@ export function webhookRoute({ options, loops }: ControllerHttpOptions): Request
   };
 }
 
-function concerns(event: WebhookEvent, url: string): boolean {
-  return event.kind === 'push' && event.repositoryUrls.some((known) => sameRepository(known, url));
+function concerns({ repositoryUrls, ref }: PushEvent, loop: GitLoop, all: boolean): boolean {
+  // A name that is not in full may be a branch or a tag.
+  if (ref?.startsWith('refs/') === true && !loop.concerns(ref)) return false;
+  return all || repositoryUrls.some((known) => sameRepository(known, loop.url));
 }
 
-function secretsOf(file: string): string[] {
+type PushEvent = WebhookEvent & { readonly kind: 'push' };
+
+/** Read anew for every delivery, so that a changed secret counts at once; while the file cannot be read, its last ones do. */
+function rotatingSecrets(file: string): WebhookSecrets {
+  let known = secretsOf(file);
+  return {
+    get secrets() {
+      try {
+        known = secretsOf(file);
+      } catch {
+        // It is being replaced.
+      }
+      return known;
+    },
+  };
+}
+
+function secretsOf(file: string): readonly string[] {
   const secrets = readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.trim())

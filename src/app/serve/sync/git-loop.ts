@@ -1,3 +1,5 @@
+import { mayMove } from '../../../adapters/git/git-ref.ts';
+import type { GitRef } from '../../../adapters/git/git-repository.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
@@ -11,6 +13,8 @@ import type { SyncOptions, SyncOutcome } from './sync-outcome.ts';
 export interface GitLoopOptions {
   readonly name: string;
   readonly url: string;
+  /** Absent: the remote's default branch, whose name is not known. */
+  readonly ref?: GitRef | undefined;
   readonly source: FleetSource;
   /** Undefined: the hub is filled by somebody else (`sync: observe`). */
   readonly sync: HubSync | undefined;
@@ -64,6 +68,8 @@ export class GitLoop {
   #told = '';
   #wake: AbortController | undefined;
   #triggered = false;
+  #comparesAsked = 0;
+  #comparesAnswered = 0;
 
   constructor(options: GitLoopOptions) {
     this.#options = options;
@@ -83,10 +89,21 @@ export class GitLoop {
     };
   }
 
-  /** A webhook came, or somebody asked. */
-  trigger(): void {
+  /** Whether a push to a ref (`refs/heads/main`) may move what is followed. */
+  concerns(pushedRef: string): boolean {
+    return this.#options.ref === undefined || mayMove(this.#options.ref, pushedRef);
+  }
+
+  /** A webhook came: Git is asked now. */
+  fetch(): void {
     this.#triggered = true;
     this.#wake?.abort();
+  }
+
+  /** Somebody asked: Git is, and the whole hub is compared with it. */
+  reconcile(): void {
+    this.#comparesAsked += 1;
+    this.fetch();
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -147,13 +164,15 @@ export class GitLoop {
     const { sync, clock, resyncIntervalMs } = this.#options;
     const commit = fleet.commit?.id;
     const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
+    const asked = this.#comparesAsked;
     const retry =
+      asked !== this.#comparesAnswered ||
       this.#outcome?.problems.some((problem) => problem.retry) === true ||
       this.#outcome?.pruneHeld !== undefined;
-    if (sync === undefined || (this.#syncedCommit === commit && !due && !retry && !this.#triggered)) return;
+    if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
     // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
     const isNew = this.#syncedCommit !== commit;
-    const compare = due || retry || !isNew;
+    const compare = due || retry;
     if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, fleet, { compare: false, signal });
     if (compare) {
       await this.#afterFirstPublication(signal);
@@ -161,7 +180,9 @@ export class GitLoop {
     }
     this.#syncedCommit = commit;
     // Not after every commit: with many of them the hub would never be compared.
-    if (compare) this.#comparedAtMs = clock.now();
+    if (!compare) return;
+    this.#comparedAtMs = clock.now();
+    this.#comparesAnswered = asked;
   }
 
   /** The commit with all its problems; undefined when told to stop meanwhile. */

@@ -63,6 +63,7 @@ export async function openSources(
         ...options,
         name,
         url: from.url,
+        ref: from.ref,
         source,
         sync:
           from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, written: barrier }),

@@ -135,7 +135,7 @@ describe('the loop of a source', () => {
     await clock.advance(1);
     clock.jump(-HOUR_MS);
     source.tip = 'b';
-    loop.trigger();
+    loop.fetch();
     await clock.advance(1);
     expect(commitsRead()).toEqual(['a', 'b']);
   });
@@ -220,5 +220,54 @@ describe('the loop of a source', () => {
     await running;
     expect(checks).toBe(0);
     expect(happened).toEqual([]);
+  });
+
+  it('compares everything when somebody asks, and not for a webhook', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const compared: (boolean | undefined)[] = [];
+    let failing = false;
+    const sync = {
+      isSettled: true,
+      sync: async (_fleet: Fleet, { compare }: SyncOptions) => {
+        compared.push(compare);
+        if (failing) throw new TransientError('busy', { code: 'kube.busy', subject: 'hub' });
+        return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+      },
+    };
+    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync });
+    running = loop.run(stop.signal);
+    const after = async (ask: () => void, byMs = 1): Promise<(boolean | undefined)[]> => {
+      ask();
+      await clock.advance(byMs);
+      return compared.splice(0);
+    };
+    expect(await after(() => undefined)).toEqual([false, true]);
+    expect(await after(() => loop.fetch())).toEqual([]);
+    expect(await after(() => loop.reconcile())).toEqual([true]);
+    expect(await after(() => undefined, POLL_MS)).toEqual([]);
+    failing = true;
+    expect(await after(() => loop.reconcile())).toEqual([true]);
+    failing = false;
+    // What was asked for and failed is still owed, once.
+    expect(await after(() => undefined, 2_000)).toEqual([true]);
+    expect(await after(() => undefined, POLL_MS)).toEqual([]);
+  });
+
+  it.each([
+    [undefined, 'refs/heads/any', true],
+    [{ type: 'branch', name: 'main' }, 'refs/heads/main', true],
+    [{ type: 'branch', name: 'main' }, 'refs/heads/main2', false],
+    [{ type: 'branch', name: 'main' }, 'refs/tags/main', false],
+    [{ type: 'tag', name: 'v1' }, 'refs/tags/v1', true],
+    [{ type: 'tag', name: 'v1' }, 'refs/heads/v1', false],
+    [{ type: 'semver', range: '^1' }, 'refs/tags/v1.2.3', true],
+    [{ type: 'semver', range: '^1' }, 'refs/heads/main', false],
+    [{ type: 'head' }, 'refs/heads/any', true],
+    [{ type: 'head' }, 'refs/tags/v1', false],
+    [{ type: 'commit', id: 'a'.repeat(40) }, 'refs/heads/any', true],
+  ] as const)('following %o, a push to %s concerns it: %s', (ref, pushed, want) => {
+    expect(new GitLoop({ ...options, ref }).concerns(pushed)).toBe(want);
   });
 });
