@@ -25,6 +25,40 @@ describe('berth validate', () => {
     expect(code).toBe(0);
   });
 
+  it.each([
+    {
+      name: 'nothing',
+      file: undefined,
+      args: [],
+      says: /: holds no manifest: .*\*\.yaml, \*\.yml or \*\.json/,
+    },
+    { name: 'something else', file: 'README.md', args: [], says: /holds no manifest/ },
+    { name: 'no test but manifests', file: 'a.placement-test.yaml', args: [], says: /holds no manifest/ },
+    {
+      name: 'nothing that matches',
+      file: 'a.yaml',
+      args: ['--path', 'prod/**'],
+      says: /that match "prod\/\*\*"/,
+    },
+  ])('ends with an error that names the folder where there is $name', async ({ file, args, says }) => {
+    const folder = path.join(tempDir(), 'void');
+    mkdirSync(folder);
+    if (file !== undefined) writeFileSync(path.join(folder, file), 'a: 1\n');
+    const { code, stdout, stderr } = await validate(path.dirname(folder), 'void', ...args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('void: ');
+    expect(stderr).toMatch(says);
+  });
+
+  it('calls a folder that holds only what is refused not empty', async () => {
+    const folder = path.join(tempDir(), 'chart');
+    mkdirSync(path.join(folder, 'templates'), { recursive: true });
+    writeFileSync(path.join(folder, 'Chart.yaml'), 'name: x\nversion: 1.0.0\n');
+    const { stdout, stderr } = await validate(folder, '.');
+    expect(`${stdout}${stderr}`).not.toContain('holds no manifest');
+    expect(stdout).toMatch(/Helm|chart/i);
+  });
+
   it('gives one located line per problem, and exit code 1', async () => {
     const folder = copyOfExample();
     writeFileSync(path.join(folder, 'clusters/cluster1.yaml'), 'apiVersion: v1\n  kind: x\n');

@@ -7,6 +7,7 @@ import { PLACEMENT, PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
 import type { Placement } from '../../src/core/model/placement.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
+import { drawn } from '../fakes/seeded-random.ts';
 import { GitFixture } from '../fakes/git-fixture.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
@@ -17,6 +18,7 @@ afterEach(async () => {
 });
 
 it('berth serve, killed again and again while commits arrive, brings the last commit to the hub and then rests', async () => {
+  const random = drawn();
   const hub = await startEmbeddedHub();
   stops.push(hub.close);
   const git = new GitFixture();
@@ -72,7 +74,7 @@ it('berth serve, killed again and again while commits arrive, brings the last co
   for (; rounds < 6; rounds++) {
     commit(rounds);
     start();
-    await pause(400 + Math.random() * 1_200);
+    await pause(400 + random() * 1_200);
     await end('SIGKILL');
   }
   const last = rounds - 1;

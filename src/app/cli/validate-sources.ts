@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { BerthError } from '../../core/errors.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
+import { requireManifests } from '../fleet/require-manifests.ts';
 import { chooseSources } from '../settings/choose-sources.ts';
 import { type FetchContext, withFetchedFleet } from '../settings/fetch-fleet.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -47,13 +48,16 @@ export async function validateSources(
 async function validateSource(source: SourceSettings, context: FetchContext): Promise<ValidatedSource> {
   const { name } = source;
   try {
-    return await withFetchedFleet(source, context, async (fleet) => ({
-      name,
-      commit: fleet.commit?.id,
-      files: fleet.files,
-      objects: fleet.objects.length,
-      problems: await checkFleet(fleet),
-    }));
+    return await withFetchedFleet(source, context, async (fleet) => {
+      requireManifests([fleet], `source ${name}`, source.paths ?? []);
+      return {
+        name,
+        commit: fleet.commit?.id,
+        files: fleet.files,
+        objects: fleet.objects.length,
+        problems: await checkFleet(fleet),
+      };
+    });
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     const { code, message, hint } = error;

@@ -2,8 +2,11 @@ import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { HeldDeletions } from '../../core/preview/plan.ts';
 import { releaseTokens } from '../../core/publish/release-tokens.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
+import { listNames } from '../../core/publish/judge-result.ts';
+import { placeObject } from '../../core/sync/place-object.ts';
 import { planPrune, standingIdentities } from '../../core/sync/plan-prune.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { kindScopes } from './kind-scopes.ts';
 import type { SourceFleet } from './merge-fleets.ts';
 
 type ReadSource = Pick<Fleet, 'complete'> & SourceFleet;
@@ -13,7 +16,17 @@ type ReadSource = Pick<Fleet, 'complete'> & SourceFleet;
  * controller's, as long as the hub holds what the base says. Undefined when nothing would be held.
  */
 export function heldDeletions(base: ReadSource, head: ReadSource): HeldDeletions | undefined {
-  const members = base.objects.map(({ object }) => object).filter(({ kind }) => kind !== 'PlacementDecision');
+  const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
+  const unknown = new Set<string>();
+  const members = base.objects
+    .map(({ object }) => object)
+    .filter(({ kind }) => kind !== 'PlacementDecision')
+    .map((object) => {
+      const namespaced = scopeOf(object);
+      if (namespaced !== undefined) return placeObject(object, { namespaced });
+      if (object.metadata.namespace === undefined) unknown.add(object.kind);
+      return object;
+    });
   const plan = planPrune({
     source: head.name,
     members,
@@ -23,5 +36,11 @@ export function heldDeletions(base: ReadSource, head: ReadSource): HeldDeletions
     releasedTokens: head.objects.flatMap(({ object }) => releaseTokens(object.metadata)),
     digest: sha256,
   });
-  return plan.kind === 'held' ? { source: head.name, message: plan.message, token: plan.token } : undefined;
+  if (plan.kind !== 'held') return undefined;
+  const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) => unknown.has(kind));
+  const doubt =
+    inDoubt.length === 0
+      ? ''
+      : `. The hub's token is another one if ${listNames(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
+  return { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
 }

@@ -6,6 +6,7 @@ import type { World } from '../../core/snapshot/world.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { requireManifests } from '../fleet/require-manifests.ts';
 import { FleetReader } from '../fleet/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { locateGitDir } from './locate-git-dir.ts';
@@ -62,6 +63,8 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const baseFleets = await readSources(input, compared, before);
   input.tell(`reading ${input.head}`);
   const headFleets = await readSources(input, compared, after);
+  const globs = input.sources.flatMap(({ paths }) => paths);
+  requireManifests([...baseFleets, ...headFleets], input.folder, globs);
   input.tell('deciding');
   const [stands, comes] = [baseFleets, headFleets].map((fleets) =>
     mergeFleets([...fleets, ...(input.others ?? [])]),

@@ -17,7 +17,7 @@ export interface ControllerState {
   readonly commits: JsonFileMap<ReadCommit>;
   readonly history: HistoryStore;
   readonly unrecorded: UnrecordedPublications;
-  /** Absent on an embedded hub: there the data directory is as safe as the hub. */
+  /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
   readonly hubRecords: HubRecords | undefined;
   /** Writes what waits. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface ControllerState {
 const THROUGH = 'through';
 
 export function openControllerState(options: ServeFleetOptions): ControllerState {
-  const { api, dataDir, clock, log, maxRecords, embedded } = options;
+  const { api, dataDir, clock, log, maxRecords, embedded, schedule } = options;
   const open = <T>(name: string) => new JsonFileMap<T>(join(dataDir, name), clock, log);
   const plans = open<SourcePlans>('approved-plans.json');
   const memory = open<PublishState>('publish-state.json');
@@ -35,7 +35,9 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   const onHub = open<string>('hub-records.json');
   const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
-    embedded === true ? undefined : new HubRecords({ api, clock, log, digest: sha256, through });
+    embedded === true || schedule === 'upstream'
+      ? undefined
+      : new HubRecords({ api, clock, log, digest: sha256, through });
   const dir = join(dataDir, 'history');
   const history = new HistoryStore({ dir, maxRecords: maxRecords ?? 1_000, log });
   const records = new HistoryReader(dir).list().then((read) => {

@@ -25,5 +25,9 @@ export const MOVE_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
 export const MOVE_ABORT_ANNOTATION = 'berth.dev/move-abort';
 /** On a Placement that Berth schedules: `berth`, next to the annotation that keeps other schedulers away. */
 export const SCHEDULER_ANNOTATION = 'berth.dev/scheduler';
+/** On an ApplySet's parent, written by the controller: the token of the deletions that are held now, `''` when none are. */
+export const HELD_TOKEN_ANNOTATION = 'berth.dev/held-token';
+/** Beside it: what is held, and how much. */
+export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
 /** Condition of a Placement whose new result is not published. */
 export const HELD_CONDITION = 'berth.dev/Held';

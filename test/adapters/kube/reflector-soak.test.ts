@@ -8,6 +8,7 @@ import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { BreakingProxy, type ProxyMood } from '../../fakes/breaking-proxy.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { drawn } from '../../fakes/seeded-random.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
 const stops: (() => Promise<void> | void)[] = [];
@@ -27,7 +28,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 it('a reflector behind a proxy that cuts, stalls and refuses ends with what the hub has, and told every change', async () => {
   const hub = await startEmbeddedHub();
   stops.push(hub.close);
-  const proxy = new BreakingProxy(hub.hub.port, Math.random);
+  const random = drawn();
+  const proxy = new BreakingProxy(hub.hub.port, random);
   const port = await proxy.listen();
   stops.push(() => proxy.close());
   const text = readFileSync(hub.kubeconfig, 'utf8').replace(`:${hub.hub.port}`, `:${port}`);
@@ -41,7 +43,7 @@ it('a reflector behind a proxy that cuts, stalls and refuses ends with what the 
     api,
     kind: MANAGED_CLUSTER,
     clock: systemClock,
-    random: Math.random,
+    random,
     log: new SilentLogger(),
     backoff: { initialMs: 5, maxMs: 50 },
     silenceLimitMs: 400,
@@ -63,8 +65,8 @@ it('a reflector behind a proxy that cuts, stalls and refuses ends with what the 
   const moods: ProxyMood[] = ['pass', 'cut', 'pass', 'silent', 'refuse', 'cut', 'silent', 'pass'];
   for (let step = 0; step < 160; step++) {
     if (step % 10 === 0) proxy.set(moods[(step / 10) % moods.length]!);
-    const name = `c${Math.floor(Math.random() * 30)}`;
-    if (Math.random() < 0.3) await hub.api.delete(MANAGED_CLUSTER, { namespace: '', name });
+    const name = `c${Math.floor(random() * 30)}`;
+    if (random() < 0.3) await hub.api.delete(MANAGED_CLUSTER, { namespace: '', name });
     else await hub.api.apply(MANAGED_CLUSTER, cluster(name, step), { fieldManager: 'soak' });
     await pause(12);
   }

@@ -127,6 +127,66 @@ describe('a preview on a hub', () => {
     );
   });
 
+  it('names the same token for objects that name no namespace, of Kubernetes’ kinds and of those that Git defines', async () => {
+    const gadgets = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'gadgets.example.org' },
+      spec: {
+        group: 'example.org',
+        scope: 'Namespaced',
+        names: { kind: 'Gadget', plural: 'gadgets' },
+        versions: [
+          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+        ],
+      },
+    };
+    const named = (apiVersion: string, kind: string, name: string) => ({
+      apiVersion,
+      kind,
+      metadata: { name },
+    });
+    const unplaced = [1, 2, 3].map((n) => named('v1', 'ConfigMap', `settings-${n}`));
+    const gadget = named('example.org/v1', 'Gadget', 'one');
+    const role = named('rbac.authorization.k8s.io/v1', 'ClusterRole', 'viewer');
+    const start = fleet.events.length;
+    fleet.git.commit(
+      { 'crd.yaml': yaml(gadgets), 'apps.yaml': yaml(...unplaced, { ...role, rules: [] }, gadget) },
+      'Apps',
+    );
+    const follows = fleet.until(async () => {
+      const applied = fleet.events
+        .slice(start)
+        .flatMap((event) => (event.kind === 'synced' ? event.applied : []));
+      return applied.reduce((sum, count) => sum + count, 0) >= 6 ? true : undefined;
+    });
+    await follows;
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'apps.yaml': undefined }, 'No apps');
+    const [deletions] = (await plan()).deletionsHeld;
+    expect(deletions?.message).toContain('ConfigMap default/settings-1');
+    expect(deletions?.message).toContain('Gadget default/one');
+    expect(deletions?.message).toContain('ClusterRole viewer');
+    expect(deletions?.message).not.toContain('has namespaces');
+    const mark = fleet.events.length;
+    merge();
+    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    expect(held.message).toContain(`--token ${deletions?.token}`);
+  });
+
+  it('says so where nobody here knows whether a kind has namespaces', async () => {
+    const widgets = [1, 2, 3, 4].map((n) => ({
+      apiVersion: 'example.org/v1',
+      kind: 'Widget',
+      metadata: { name: `w${n}` },
+    }));
+    fleet.git.commit({ 'widgets.yaml': yaml(...widgets) }, 'Widgets of somebody else’s definition');
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'widgets.yaml': undefined }, 'No widgets');
+    const [deletions] = (await plan()).deletionsHeld;
+    expect(deletions?.message).toContain('another one if Widget has namespaces');
+  });
+
   it('a change within the budget is held where it is not the one that the commit was approved with', async () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'clusters.yaml': retired(1) }, 'Retire one cluster');

@@ -6,6 +6,7 @@ import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { BreakingProxy, type ProxyMood } from '../../fakes/breaking-proxy.ts';
+import { drawn } from '../../fakes/seeded-random.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
@@ -23,7 +24,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 it('a controller whose hub is cut off, silent and gone again and again loses no cluster and ends where Git is', async () => {
   const fleet = await ServedFleet.create();
   stops.push(() => fleet.close());
-  const proxy = new BreakingProxy(fleet.hub.hub.port, Math.random);
+  const random = drawn();
+  const proxy = new BreakingProxy(fleet.hub.hub.port, random);
   const port = await proxy.listen();
   stops.push(() => proxy.close());
   const text = readFileSync(fleet.hub.kubeconfig, 'utf8').replace(`:${fleet.hub.hub.port}`, `:${port}`);
@@ -46,7 +48,7 @@ it('a controller whose hub is cut off, silent and gone again and again loses no 
     });
   };
   commit(0);
-  await fleet.serve({ api });
+  await fleet.serve({ api, random });
   await fleet.published('web');
 
   // A client on the hub itself sees every write.

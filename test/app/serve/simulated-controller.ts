@@ -25,22 +25,13 @@ import { binding, cluster, clusterSet, namespace, placement } from './fleet-fixt
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { UnreliableKubeApi, type FaultRates } from '../../fakes/unreliable-kube-api.ts';
+import { seeded } from '../../fakes/seeded-random.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
 export const FAULTS: FaultRates = { fail: 0.12, lostAnswer: 0.08, late: 0.06, watch: 0.05 };
 export const NO_FAULTS: FaultRates = { fail: 0, lostAnswer: 0, late: 0, watch: 0 };
 const PLACEMENTS = ['web', 'api', 'batch'];
 export const HOUR = 3_600_000;
-
-function seeded(seed: number): () => number {
-  let state = seed * 2_654_435_761;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 

@@ -101,7 +101,12 @@ async function readManifests(
   const { readFleetFolder } = await import('../../fleet/read-fleet-folder.ts');
   const { default: path } = await import('node:path');
   const fleets = [];
-  for (const file of paths) fleets.push(await readFleetFolder(path.resolve(io.cwd, file)));
+  const { requireManifests } = await import('../../fleet/require-manifests.ts');
+  for (const file of paths) {
+    const fleet = await readFleetFolder(path.resolve(io.cwd, file));
+    requireManifests([fleet], file, []);
+    fleets.push(fleet);
+  }
   const problems = fleets.flatMap((fleet) => fleet.problems);
   io.stderr.write(renderProblems(problems, false));
   return problems.some(({ severity }) => severity === 'error')

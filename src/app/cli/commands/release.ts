@@ -2,8 +2,11 @@ import { userInfo } from 'node:os';
 import { InputError } from '../../../core/errors.ts';
 import { CONFIG_MAP, PLACEMENT } from '../../../core/model/kinds.ts';
 import type { Placement } from '../../../core/model/placement.ts';
+import type { KubeApi } from '../../../core/ports.ts';
 import {
   HELD_CONDITION,
+  HELD_MESSAGE_ANNOTATION,
+  HELD_TOKEN_ANNOTATION,
   RELEASE_ANNOTATION,
   RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
@@ -60,20 +63,8 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
   };
   const options = { fieldManager: 'berth-release' };
   return withHub<ExitCode>(io, flags, async (hub) => {
-    if (flags.source !== undefined) {
-      const key = { namespace: flags.namespace, name: `berth-${flags.source}` };
-      await hub.mergePatch(
-        CONFIG_MAP,
-        key,
-        { metadata: { annotations: { [RELEASE_ANNOTATION]: flags.token, ...releasedBy } } },
-        options,
-      );
-      // What is held stands with the controller, not on the hub: whether the token is today's shows at its next pass.
-      io.stdout.write(
-        `noted for source ${flags.source}: at its next pass the controller deletes what it holds under token ${flags.token}, and nothing if it holds other deletions by then (berth status)\n`,
-      );
-      return 0;
-    }
+    if (flags.source !== undefined)
+      return releaseSource(io, hub, { ...flags, source: flags.source }, releasedBy);
     const [namespace, name, more] = (placement ?? '').split('/');
     if (
       namespace === undefined ||
@@ -93,6 +84,50 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
     io.stdout.write(`released ${namespace}/${name} (token ${flags.token})\n`);
     return 0;
   });
+}
+
+/** Held deletions. What is held stands on the source's ApplySet: the controller writes it there. */
+async function releaseSource(
+  io: CliIo,
+  hub: KubeApi,
+  {
+    source,
+    namespace,
+    token,
+  }: { readonly source: string; readonly namespace: string; readonly token: string },
+  releasedBy: Readonly<Record<string, string>>,
+): Promise<ExitCode> {
+  const key = { namespace, name: `berth-${source}` };
+  const subject = `source ${source}`;
+  const parent = await hub.get(CONFIG_MAP, key);
+  if (parent === undefined)
+    throw new InputError(`has no ApplySet on the hub: no ConfigMap ${namespace}/${key.name}`, {
+      code: 'release.source',
+      subject,
+      hint: 'the name of the source is that of its settings; --namespace names another namespace of the controller',
+    });
+  const { [HELD_TOKEN_ANNOTATION]: held, [HELD_MESSAGE_ANNOTATION]: message } =
+    parent.metadata.annotations ?? {};
+  if (held === '') throw new InputError('nothing is held', { code: 'release.not-held', subject });
+  if (held !== undefined && held !== token)
+    throw new InputError(
+      `the token ${token} names other deletions than those that are held now, under ${held}`,
+      {
+        code: 'release.token',
+        subject,
+        hint: message,
+      },
+    );
+  const annotations = { [RELEASE_ANNOTATION]: token, ...releasedBy };
+  await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, { fieldManager: 'berth-release' });
+  if (held === undefined)
+    io.stderr.write(
+      `Warning: the controller has not said on the hub what it holds (an older version does not): whether ${token} is the token of now shows at its next pass (berth status)\n`,
+    );
+  io.stdout.write(
+    `released ${subject} (token ${token}): the controller deletes at its next pass, and nothing if it holds other deletions by then\n`,
+  );
+  return 0;
 }
 
 /** A token of yesterday would do nothing, silently: say so. */

@@ -59,11 +59,14 @@ async function validate(io: CliIo, folder: string | undefined, options: Validate
 async function validateFolder(io: CliIo, folder: string, options: ValidateOptions): Promise<ExitCode> {
   const { readFleetFolder } = await import('../../fleet/read-fleet-folder.ts');
   const { checkFleet } = await import('../../fleet/check-fleet.ts');
+  const { requireManifests } = await import('../../fleet/require-manifests.ts');
+  const paths = await pathsOf(io, options);
   const fleet = await readFleetFolder(path.resolve(io.cwd, folder), {
-    paths: await pathsOf(io, options),
+    paths,
     signal: io.signal,
     cwd: io.cwd,
   });
+  requireManifests([fleet], folder, paths);
   const problems = await checkFleet(fleet);
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);
   const summary = { valid: !failed, files: fleet.files, objects: fleet.objects.length, problems };

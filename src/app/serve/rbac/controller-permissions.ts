@@ -155,8 +155,8 @@ export const RELEASE: readonly Permission[] = grant(
 /** Of those who call `berth release --source`, in Berth's own namespace. */
 export const RELEASE_SOURCE: readonly Permission[] = grant(
   [CONFIG_MAP],
-  ['patch'],
-  'patch: the token of the release on the source’s ApplySet',
+  ['get', 'patch'],
+  'get: what is held; patch: the token of the release on the source’s ApplySet',
 );
 
 /** Of sources whose credentials are Secrets. */

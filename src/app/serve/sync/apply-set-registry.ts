@@ -4,7 +4,12 @@ import { CONFIG_MAP, type KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { refOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi, ObjectList } from '../../../core/ports.ts';
-import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import {
+  HELD_MESSAGE_ANNOTATION,
+  HELD_TOKEN_ANNOTATION,
+  RELEASE_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../../core/publish/publish-annotations.ts';
 import {
   APPLY_SET_ID_LABEL,
   APPLY_SET_PART_OF_LABEL,
@@ -64,14 +69,41 @@ export class ApplySetRegistry {
     const unknown = unlisted.flatMap(({ apiVersion, kind }) =>
       namespaces.map((namespace) => ({ apiVersion, kind, metadata: { name: '', namespace } })),
     );
-    const parent = applySetParent(this.#parent, this.#id, [...members, ...unknown]);
+    const parent = this.#withHeld(applySetParent(this.#parent, this.#id, [...members, ...unknown]));
     if (this.#known !== undefined && containsAll(this.#known, parent)) return;
     this.#known = await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
   }
 
+  /** What stands there of held deletions stays; a new parent says that nothing is held. */
+  #withHeld(parent: KubeObject): KubeObject {
+    const known = this.#known?.metadata.annotations;
+    const token = this.#known === undefined ? '' : known?.[HELD_TOKEN_ANNOTATION];
+    if (token === undefined) return parent;
+    const message = known?.[HELD_MESSAGE_ANNOTATION] ?? '';
+    const { metadata } = parent;
+    const annotations = {
+      ...metadata.annotations,
+      [HELD_TOKEN_ANNOTATION]: token,
+      [HELD_MESSAGE_ANNOTATION]: message,
+    };
+    return { ...parent, metadata: { ...metadata, annotations } };
+  }
+
+  /** So that `berth release` can tell whether it was given the token of today; undefined: nothing is held. */
+  async noteHeld(held: { readonly token: string; readonly message: string } | undefined): Promise<void> {
+    const { token, message } = held ?? { token: '', message: '' };
+    const known = this.#known?.metadata.annotations ?? {};
+    if ((known[HELD_TOKEN_ANNOTATION] ?? '') === token && (known[HELD_MESSAGE_ANNOTATION] ?? '') === message)
+      return;
+    await this.#annotate({ [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message });
+  }
+
   /** As `berth release` would have written it: the record of a release that came with a commit. */
   async noteRelease({ token, by }: { readonly token: string; readonly by: string }): Promise<void> {
-    const annotations = { [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: by };
+    await this.#annotate({ [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: by });
+  }
+
+  async #annotate(annotations: Readonly<Record<string, string>>): Promise<void> {
     this.#known = await this.#api.mergePatch(
       CONFIG_MAP,
       this.#parent,

@@ -60,6 +60,7 @@ export async function pruneHub(
       problems: [{ object: `source ${source}`, message, location: undefined, retry: false }],
     };
   }
+  await parts.registry.noteHeld(plan.kind === 'held' ? plan : undefined);
   if (plan.kind === 'held') return { ...nothing, pruneHeld: { message: plan.message, token: plan.token } };
   const { releasedToken: token } = plan;
   const by = token === byHand ? annotations[RELEASED_BY_ANNOTATION] : committer(input);

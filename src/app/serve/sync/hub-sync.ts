@@ -10,6 +10,7 @@ import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
 import { applySetId, type MemberKind, memberKinds } from '../../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
+import { placeObject } from '../../../core/sync/place-object.ts';
 import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
@@ -184,7 +185,7 @@ export class HubSync {
   async #applyObject(object: KubeObject, members: ReadonlyMap<string, KubeObject>): Promise<boolean> {
     const { api, force } = this.#options;
     const kind = await requiredKind(api, object);
-    const desired = desiredObject(placed(object, kind), { ...this.#options, applySetId: this.#id });
+    const desired = desiredObject(placeObject(object, kind), { ...this.#options, applySetId: this.#id });
     const id = identityOf(refOf(desired));
     let live = members.get(id);
     let changed = false;
@@ -271,14 +272,4 @@ function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind[] {
       objects.map(({ apiVersion, kind }) => [`${apiVersion}/${kind}`, { apiVersion, kind }]),
     ).values(),
   ];
-}
-
-/** As kubectl does: `default` when a namespaced object names no namespace, none for a cluster-scoped one. */
-function placed(object: KubeObject, kind: KindInfo): KubeObject {
-  if (kind.namespaced)
-    return object.metadata.namespace === undefined
-      ? { ...object, metadata: { ...object.metadata, namespace: 'default' } }
-      : object;
-  const { namespace: _namespace, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

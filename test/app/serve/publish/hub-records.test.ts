@@ -14,6 +14,7 @@ import { decisionRecord } from '../../../fakes/decision-record.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
 import { InterceptedKubeApi } from '../../../fakes/intercepted-kube-api.ts';
+import { drawn } from '../../../fakes/seeded-random.ts';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
 import { UnreliableKubeApi } from '../../../fakes/unreliable-kube-api.ts';
 import { baseFiles, cluster, placement, yaml } from '../fleet-fixture.ts';
@@ -151,7 +152,7 @@ describe('records on a hub that is not embedded', () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
     await api.create(NAMESPACE, namespace);
     const rates = { fail: 0, lostAnswer: 1, late: 0, watch: 0 };
-    const lossy = new UnreliableKubeApi(api, systemClock, Math.random, rates);
+    const lossy = new UnreliableKubeApi(api, systemClock, drawn(), rates);
     const recordsOver = (hub: typeof api | UnreliableKubeApi) =>
       new HubRecords({ api: hub, clock: systemClock, log: new SilentLogger(), digest: (text) => text });
     const [unlucky, other] = [recordsOver(lossy), recordsOver(api)];

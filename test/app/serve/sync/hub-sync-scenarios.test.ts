@@ -116,7 +116,16 @@ describe('Git and others on one hub', () => {
     expect((await fleet.status()).stdout).toContain('6 of 10 objects left Git (budget 2)');
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toHaveLength(6);
     const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--as', 'Grace'];
-    expect(await fleet.berth(...release, '--token', 'ffffffffffff')).toMatchObject({ code: 0 });
+    expect(await fleet.berth(...release, '--token', 'ffffffffffff')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`names other deletions .* under ${token}[^]*6 of 10 objects`),
+      ) as string,
+    });
+    expect(await fleet.berth(...release, '--source', 'fleat', '--token', token)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no ConfigMap berth-system/berth-fleat') as string,
+    });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toHaveLength(6);
     expect(await fleet.berth(...release, '--token', token)).toMatchObject({ code: 0 });
@@ -126,9 +135,31 @@ describe('Git and others on one hub', () => {
       released: { token, by: expect.stringMatching(/^Grace at /) as string },
     });
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toEqual([]);
+    await fleet.until(async () => {
+      const again = await fleet.berth(...release, '--token', token);
+      return again.code === 1 && again.stderr.includes('nothing is held') ? true : undefined;
+    });
     // The decision does not follow: nobody asked for an empty placement.
     expect(await fleet.held('web', 'True')).toMatchObject({ reason: 'WouldEmpty' });
     expect(await fleet.decisions('web')).toHaveLength(6);
+  });
+
+  it('a release that cannot be checked, since an older controller held the deletions, is noted with a warning', async () => {
+    fleet.git.commit(baseFiles);
+    await fleet.serve();
+    await fleet.event('synced');
+    await fleet.stop();
+    const parent = { namespace: 'berth-system', name: 'berth-fleet' };
+    const annotations = { 'berth.dev/held-token': null, 'berth.dev/held-message': null };
+    await fleet.hub.api.mergePatch(CONFIG_MAP, parent, { metadata: { annotations } });
+    const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig];
+    expect(await fleet.berth(...release, '--token', 'ffffffffffff')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Warning: the controller has not said') as string,
+    });
+    expect((await fleet.hub.api.get(CONFIG_MAP, parent))?.metadata.annotations).toMatchObject({
+      'berth.dev/release': 'ffffffffffff',
+    });
   });
 
   it('a held prune is released by the annotation in Git that names its token, and by no other', async () => {
