@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { InputError } from '../../core/errors.ts';
+import { InputError, errorText } from '../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
@@ -29,7 +30,8 @@ export interface SignaturePolicy {
 export class SignatureVerifier {
   readonly #policy: SignaturePolicy;
   readonly #ambient: Readonly<Record<string, string | undefined>>;
-  #keyRing: Promise<string> | undefined;
+  /** Of the keys as they were last; another file content means another ring. */
+  #keyRing: { readonly digest: string; readonly dir: string } | undefined;
 
   constructor(policy: SignaturePolicy, ambient: Readonly<Record<string, string | undefined>>) {
     if (policy.allowedSignersFile === undefined && policy.gpgKeysFile === undefined)
@@ -85,16 +87,15 @@ export class SignatureVerifier {
     const environment = gitEnvironment({
       gitDir,
       ambient: this.#ambient,
-      config: { 'gpg.ssh.allowedSignersFile': allowedSignersFile },
-    });
-    this.#keyRing ??= this.#makeKeyRing().catch((error: unknown) => {
-      // The file may be mounted late, or the disk have room again: the next check tries anew.
-      this.#keyRing = undefined;
-      throw error;
+      config: {
+        'gpg.ssh.allowedSignersFile': allowedSignersFile,
+        // No policy names certificates; gpgsm would trust those of the machine.
+        'gpg.x509.program': '/dev/null',
+      },
     });
     const result = await runGit({
       args: [command, '--raw', object],
-      environment: { ...environment, GNUPGHOME: await this.#keyRing },
+      environment: { ...environment, GNUPGHOME: await this.#currentKeyRing() },
       cwd: gitDir,
       subject,
     });
@@ -111,26 +112,51 @@ export class SignatureVerifier {
   }
 
   async close(): Promise<void> {
-    const ring = await this.#keyRing?.catch(() => undefined);
-    if (ring !== undefined) await rm(ring, { recursive: true, force: true });
+    const ring = this.#keyRing;
+    this.#keyRing = undefined;
+    if (ring !== undefined) await rm(ring.dir, { recursive: true, force: true });
   }
 
-  async #makeKeyRing(): Promise<string> {
+  /** Made anew when the file of keys changed: a key that was taken out, or revoked in it, counts no more. */
+  async #currentKeyRing(): Promise<string> {
+    const { gpgKeysFile } = this.#policy;
+    const keys = gpgKeysFile === undefined ? Buffer.alloc(0) : await readKeys(gpgKeysFile);
+    const digest = createHash('sha256').update(keys).digest('hex');
+    if (this.#keyRing?.digest !== digest) {
+      await this.close();
+      this.#keyRing = { digest, dir: await this.#makeKeyRing(keys) };
+    }
+    return this.#keyRing.dir;
+  }
+
+  async #makeKeyRing(keys: Buffer): Promise<string> {
     // Short: gpg puts sockets in there, whose paths may not be long.
     const ring = await mkdtemp(path.join(os.tmpdir(), 'berth-gpg-'));
     const { gpgKeysFile } = this.#policy;
     if (gpgKeysFile === undefined) return ring;
     await new Promise<void>((resolve, reject) => {
-      const args = ['--homedir', ring, '--batch', '--quiet', '--no-autostart', '--import', gpgKeysFile];
-      execFile('gpg', args, { env: { PATH: this.#ambient['PATH'] ?? '' } }, (error, _stdout, stderr) => {
+      const args = ['--homedir', ring, '--batch', '--quiet', '--no-autostart', '--import'];
+      const env = { PATH: this.#ambient['PATH'] ?? '' };
+      const gpg = execFile('gpg', args, { env }, (error, _stdout, stderr) => {
         if (error === null) return resolve();
-        const details = { code: 'git.signature-policy', subject: `GPG keys ${gpgKeysFile}`, cause: error };
-        reject(new InputError(`cannot be read: ${stderr.trim() || error.message}`, details));
+        reject(unreadableKeys(gpgKeysFile, stderr.trim() || error.message, error));
       });
+      gpg.stdin?.on('error', () => undefined).end(keys); // EPIPE: how it ended tells the story
     }).catch(async (error: unknown) => {
       await rm(ring, { recursive: true, force: true });
       throw error;
     });
     return ring;
   }
+}
+
+async function readKeys(file: string): Promise<Buffer> {
+  return readFile(file).catch((cause: unknown) => {
+    throw unreadableKeys(file, errorText(cause), cause);
+  });
+}
+
+function unreadableKeys(file: string, why: string, cause: unknown): InputError {
+  const details = { code: 'git.signature-policy', subject: `GPG keys ${file}`, cause };
+  return new InputError(`cannot be read: ${why}`, details);
 }

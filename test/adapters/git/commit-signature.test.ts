@@ -52,6 +52,30 @@ const KINDS: readonly [string, boolean, () => Signer][] = [
   ['GPG', has('gpg', '--version'), gpgSigner],
 ];
 
+/** A commit with the tree of main's tip, on top of it. */
+function signedWith(fixture: GitFixture, signer: Signer, message: string): string {
+  const parent = fixture.tip('main') ?? '';
+  const config = signer.config.flatMap((entry) => ['-c', entry]);
+  const commit = execFileSync(
+    'git',
+    [...config, 'commit-tree', '-S', '-p', parent, '-m', message, `${parent}^{tree}`],
+    {
+      env: {
+        ...process.env,
+        ...signer.env,
+        GIT_DIR: fixture.dir,
+        GIT_AUTHOR_NAME: 'Ada',
+        GIT_AUTHOR_EMAIL: 'ada@example.com',
+        GIT_COMMITTER_NAME: 'Ada',
+        GIT_COMMITTER_EMAIL: 'ada@example.com',
+      },
+      encoding: 'utf8',
+    },
+  ).trim();
+  fixture.git('update-ref', 'refs/heads/main', commit);
+  return commit;
+}
+
 describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
   let fixture: GitFixture;
   beforeEach(() => {
@@ -60,28 +84,7 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
   });
   afterEach(() => fixture.remove());
 
-  function signedCommit(signer: Signer, message: string): string {
-    const parent = fixture.tip('main') ?? '';
-    const config = signer.config.flatMap((entry) => ['-c', entry]);
-    const commit = execFileSync(
-      'git',
-      [...config, 'commit-tree', '-S', '-p', parent, '-m', message, `${parent}^{tree}`],
-      {
-        env: {
-          ...process.env,
-          ...signer.env,
-          GIT_DIR: fixture.dir,
-          GIT_AUTHOR_NAME: 'Ada',
-          GIT_AUTHOR_EMAIL: 'ada@example.com',
-          GIT_COMMITTER_NAME: 'Ada',
-          GIT_COMMITTER_EMAIL: 'ada@example.com',
-        },
-        encoding: 'utf8',
-      },
-    ).trim();
-    fixture.git('update-ref', 'refs/heads/main', commit);
-    return commit;
-  }
+  const signedCommit = (signer: Signer, message: string) => signedWith(fixture, signer, message);
 
   it.runIf(available)('are good only by an allowed key', async () => {
     const [ada, eve] = [makeSigner(), makeSigner()];
@@ -156,6 +159,25 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     });
   });
 
+  it.runIf(available)('are judged by the keys as they are now', async () => {
+    const [ada, eve] = [makeSigner(), makeSigner()];
+    const keysOf = ({ policy }: Signer) => policy.allowedSignersFile ?? policy.gpgKeysFile ?? '';
+    const keys = path.join(tempDir(), 'keys');
+    copyFileSync(keysOf(ada), keys);
+    const isSsh = ada.policy.gpgKeysFile === undefined;
+    const verifier = new SignatureVerifier(
+      isSsh ? { allowedSignersFile: keys } : { gpgKeysFile: keys },
+      process.env,
+    );
+    const commit = signedCommit(ada, 'good');
+    await verifier.check(fixture.dir, commit);
+    copyFileSync(keysOf(eve), keys);
+    await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });
+    writeFileSync(keys, `${readFileSync(keysOf(eve), 'utf8')}\n${readFileSync(keysOf(ada), 'utf8')}`);
+    await verifier.check(fixture.dir, commit);
+    await verifier.close();
+  });
+
   it.runIf(available)('keep a source at the last accepted commit, also after a restart', async () => {
     const ada = makeSigner();
     const mirrorDir = path.join(tempDir(), 'm.git');
@@ -203,6 +225,36 @@ it.runIf(has('gpg', '--version'))(
     expect(readdirSync(temporary)).toEqual([]);
     vi.unstubAllEnvs();
     rmSync(temporary, { recursive: true });
+    fixture.remove();
+  },
+);
+
+it.runIf(has('gpg', '--version'))(
+  'a GPG key that is revoked in the file of keys signs nothing more',
+  async () => {
+    const fixture = new GitFixture();
+    fixture.commit({ 'a.yaml': '' });
+    const ada = gpgSigner();
+    const keys = ada.policy.gpgKeysFile ?? '';
+    const commit = signedWith(fixture, ada, 'good');
+    const verifier = new SignatureVerifier(ada.policy, process.env);
+    await verifier.check(fixture.dir, commit);
+    const home = ada.env['GNUPGHOME'] ?? '';
+    const [certificate = ''] = readdirSync(path.join(home, 'openpgp-revocs.d'));
+    const text = readFileSync(path.join(home, 'openpgp-revocs.d', certificate), 'utf8');
+    // gpg guards it with a colon against use by accident.
+    const input = text.replace(/^:(-----BEGIN)/m, '$1');
+    execFileSync('gpg', ['--batch', '--quiet', '--import'], {
+      env: { ...process.env, ...ada.env },
+      input,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    writeFileSync(
+      keys,
+      execFileSync('gpg', ['--armor', '--export'], { env: { ...process.env, ...ada.env } }),
+    );
+    await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });
+    await verifier.close();
     fixture.remove();
   },
 );
