@@ -22,6 +22,7 @@ export class WrittenObjects {
 
   constructor(store: ObjectStore) {
     this.#store = store;
+    store.onChange(({ key, after }) => this.#caughtUp(key, after));
   }
 
   get(key: string): KubeObject | undefined {
@@ -42,6 +43,17 @@ export class WrittenObjects {
     this.#made.set(key, [...(this.#made.get(key) ?? []).slice(1 - MADE_KEPT), outcomeOf(before, after)]);
     const older = new Set([...(this.#entries.get(key)?.older ?? []), versionOf(before)]);
     this.#entries.set(key, { after, older });
+    this.#caughtUp(key, this.#store.get(key));
+  }
+
+  /**
+   * The watch has shown the last write, or something newer. A version from before it that comes after that is news: the hub was restored
+   * from a backup.
+   */
+  #caughtUp(key: string, seen: KubeObject | undefined): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.older.size === 0 || entry.older.has(versionOf(seen))) return;
+    this.#entries.set(key, { after: entry.after, older: new Set() });
   }
 
   /** Is this the outcome of a write of ours (and so no news)? */

@@ -38,4 +38,23 @@ describe('WrittenObjects', () => {
     expect(written.made('n/a', outcomeOf(undefined, at('2')))).toBe(false);
     expect(written.made('n/a', outcomeOf(undefined, at('40')))).toBe(true);
   });
+
+  it.each([
+    ['told the write', () => undefined],
+    ['was faster than its answer', (store: ObjectStore) => store.put(at('2'))],
+  ])(
+    'takes an older version for news once the watch %s: the hub was restored from a backup',
+    (_when, early) => {
+      const store = new ObjectStore();
+      const written = new WrittenObjects(store);
+      store.put(at('1'));
+      early(store);
+      written.wrote(at('1'), at('2'));
+      store.put(at('2'));
+      expect(written.isOwn('n/a', at('2'))).toBe(true);
+      store.put(at('1'));
+      expect(written.isOwn('n/a', at('1'))).toBe(false);
+      expect(written.get('n/a')).toEqual(at('1'));
+    },
+  );
 });
