@@ -53,7 +53,7 @@ export function controllerStatus(parts: {
     sources: parts.loops.map((loop) => sourceReport(loop)),
     placements: parts.inventory.placements.store
       .list()
-      .map((object) => placementReport(object as unknown as Placement, parts.book))
+      .map((object) => placementReport(object as unknown as Placement, parts))
       .sort((a, b) => (a.placement < b.placement ? -1 : 1)),
   };
 }
@@ -78,10 +78,14 @@ function sourceReport(loop: GitLoop): SourceReport {
   };
 }
 
-function placementReport(placement: Placement, book: PublishedBook): PlacementReport {
+function placementReport(
+  placement: Placement,
+  { book, options }: { readonly book: PublishedBook; readonly options: Pick<ServeFleetOptions, 'schedule'> },
+): PlacementReport {
   const key = `${placement.metadata.namespace ?? ''}/${placement.metadata.name}`;
+  // Where OCM decides, a hold is of a time when Berth did.
   const held = placement.status?.conditions?.find(
-    ({ type, status }) => type === HELD_CONDITION && status === 'True',
+    ({ type, status }) => type === HELD_CONDITION && status === 'True' && options.schedule !== 'upstream',
   );
   return {
     placement: key,

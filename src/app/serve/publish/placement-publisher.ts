@@ -31,6 +31,7 @@ import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
 import type { DecisionView } from './decision-view.ts';
 import type { FleetHappening } from '../fleet-events.ts';
+import { PlacementsOfOthers } from './placements-of-others.ts';
 import type { PageWriter } from './page-writer.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishedDecision } from './published-decision.ts';
@@ -86,8 +87,11 @@ export class PlacementPublisher {
   readonly #told = new Map<string, string>();
   readonly #scoresWrittenAtMs = new Map<string, number>();
 
+  readonly #others: PlacementsOfOthers;
+
   constructor(deps: PublisherDependencies) {
     this.#deps = deps;
+    this.#others = new PlacementsOfOthers(deps);
   }
 
   /** @param key `namespace/name` of the placement */
@@ -100,9 +104,10 @@ export class PlacementPublisher {
     }
     const result = resultOf(key);
     const { uid } = placement.metadata;
-    // Scheduled for another object of this name, or left to somebody else: not ours to write.
-    if (result === undefined || result.outcome === 'skipped' || result.placement.metadata.uid !== uid)
-      return DONE;
+    // Scheduled for another object of this name.
+    if (result === undefined || result.placement.metadata.uid !== uid) return DONE;
+    if (result.outcome === 'skipped') return this.#others.reconcile(key, placement);
+    this.#others.forget(key);
     return this.#publish(key, placement, result);
   }
 
@@ -291,6 +296,7 @@ export class PlacementPublisher {
   #forget(key: string): void {
     this.#deps.memory.delete(key);
     this.#told.delete(key);
+    this.#others.forget(key);
     this.#scoresWrittenAtMs.delete(key);
     this.#deps.onSettled(key, []);
   }

@@ -10,7 +10,7 @@ import type { HubInventory } from '../hub-inventory.ts';
 import type { PublishedBook } from './published-book.ts';
 
 /** OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile: wait it out. */
-const QUIET_MS = 2_000;
+export const OTHERS_QUIET_MS = 2_000;
 
 /** `schedule: upstream`: somebody else decides; what is published is what stands in the PlacementDecisions once they rest. */
 export class UpstreamDecisions {
@@ -69,7 +69,7 @@ export class UpstreamDecisions {
     this.#cancel.get(placement)?.();
     this.#cancel.set(
       placement,
-      this.#clock.schedule(QUIET_MS, () => {
+      this.#clock.schedule(OTHERS_QUIET_MS, () => {
         this.#cancel.delete(placement);
         this.#take(placement);
       }),

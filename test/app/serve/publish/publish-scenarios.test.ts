@@ -275,6 +275,43 @@ describe('two schedulers on one hub', () => {
     expect(live?.metadata.annotations).not.toHaveProperty('berth.dev/scheduler');
   });
 
+  /** All six clusters are published, and one would go, which is held. */
+  async function startHeld(): Promise<string> {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    const { url = '' } = await fleet.serve({ budget: { percent: 0, atLeast: 0 }, http: fleet.http() });
+    await fleet.published('web');
+    fleet.git.commit({ 'clusters.yaml': drain(1) });
+    await fleet.held('web', 'True', 'RemovalBudgetExceeded');
+    return url;
+  }
+
+  it('a placement that its owner takes away from Berth is held no more, and published as others write it', async () => {
+    const url = await startHeld();
+    const keepAway = { 'cluster.open-cluster-management.io/experimental-scheduling-disable': 'true' };
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', {}, keepAway)) });
+    expect(await fleet.held('web', 'False')).toMatchObject({ reason: 'LeftToOthers' });
+    expect((await fleet.status()).code).toBe(0);
+    await upstreamDecides('c5', 'c6');
+    await fleet.until(async () => ((await endpointSays(url))?.join() === 'c5,c6' ? true : undefined));
+    await upstreamDecides('c6');
+    expect(await endpointSays(url)).toEqual(['c5', 'c6']);
+    await upstreamDecides('c4', 'c6');
+    await fleet.until(async () => ((await endpointSays(url))?.join() === 'c4,c6' ? true : undefined));
+    // A restart says the same.
+    await fleet.stop();
+    const { url: again = '' } = await fleet.serve({ http: fleet.http() });
+    await fleet.until(async () => ((await endpointSays(again))?.join() === 'c4,c6' ? true : undefined));
+  });
+
+  it('schedule: upstream does not tell of a hold that was Berth’s', async () => {
+    await startHeld();
+    await fleet.stop();
+    await fleet.serve({ schedule: 'upstream', http: fleet.http() });
+    await fleet.event('ready');
+    const { code, stdout } = await fleet.status();
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('RemovalBudgetExceeded')]);
+  });
+
   it('schedule: upstream warns of placements that tell OCM to keep away', async () => {
     const marked = placement('web', {}, { 'berth.dev/scheduler': 'berth' });
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(marked) });
