@@ -6,7 +6,7 @@ import { gitEnvironment } from './git-environment.ts';
 import type {
   BlobContent,
   CommitInfo,
-  FileVersion,
+  FileHistories,
   GitRef,
   GitRepository,
   ReadBlobsOptions,
@@ -20,7 +20,7 @@ import type { GitResult } from './run-git.ts';
 import {
   compareListings,
   MAX_LISTING_BYTES,
-  parseFileHistory,
+  parseFileHistories,
   parseTreeListing,
   refuseEndlessTree,
 } from './tree-listing.ts';
@@ -111,17 +111,18 @@ export class GitProgramRepository implements GitRepository {
     await this.#catFile.read(ids, options.maxBytes, onBlob);
   }
 
-  async fileHistory(commit: string, path: string, limit: number): Promise<readonly FileVersion[]> {
-    const args = [
-      'log',
+  async fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
+    const how = [
       '--first-parent',
       '--diff-merges=first-parent',
       '--raw',
       '--no-abbrev',
       '--no-renames',
+      '-z',
     ];
-    const output = await this.git([...args, `-n${limit}`, '--format=%H', commit, '--', path], path);
-    return parseFileHistory(output);
+    const args = ['log', ...how, `-n${limit}`, '--format=%H', commit, '--', ...paths];
+    const { versions, commits } = parseFileHistories(await this.git(args, commit));
+    return { versions, isWhole: commits < limit };
   }
 
   async mergeBase(a: string, b: string): Promise<string | undefined> {

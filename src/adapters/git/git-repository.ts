@@ -45,6 +45,13 @@ export interface FileVersion {
   readonly id: string;
 }
 
+export interface FileHistories {
+  /** By path, newest first, deletions left out; a path without a version is not there. */
+  readonly versions: ReadonlyMap<string, readonly FileVersion[]>;
+  /** There are no earlier versions. */
+  readonly isWhole: boolean;
+}
+
 /** What became of one blob that was asked for. */
 export type BlobContent =
   | { readonly id: string; readonly state: 'read'; readonly bytes: Buffer }
@@ -76,8 +83,8 @@ export interface GitRepository {
     options: ReadBlobsOptions,
     onBlob: (blob: BlobContent) => void,
   ): Promise<void>;
-  /** The latest versions of one file along the first parents, newest first, deletions left out. */
-  fileHistory(commit: string, path: string, limit: number): Promise<readonly FileVersion[]>;
+  /** The versions of files along the first parents, from the last `limit` commits that changed any of them. */
+  fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories>;
   /** Best common ancestor; undefined for unrelated histories. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
   close(): Promise<void>;

@@ -4,6 +4,7 @@ import { InputError, TransientError, errorText } from '../../core/errors.ts';
 import type {
   BlobContent,
   CommitInfo,
+  FileHistories,
   FileVersion,
   GitRef,
   GitRepository,
@@ -15,6 +16,8 @@ import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.t
 import type { ReadTree } from './in-process-tree.ts';
 import { checkRevision, refuseRef, resolveGitRef } from './resolve-ref.ts';
 import { MAX_TREE_ENTRIES, refuseEndlessTree } from './tree-listing.ts';
+
+type Ids = ReadonlyMap<string, string | undefined>;
 
 /** How far back the versions of a file are looked for. */
 const MAX_HISTORY = 10_000;
@@ -110,19 +113,32 @@ export class InProcessRepository implements GitRepository {
     for (const id of ids) onBlob(await this.#readBlob(id, options.maxBytes));
   }
 
-  async fileHistory(commit: string, path: string, limit: number): Promise<readonly FileVersion[]> {
-    const versions: FileVersion[] = [];
-    let at: string | undefined = commit;
-    let id = await lookUpPath(this.#readTree, commit, path);
-    for (let steps = 0; at !== undefined && steps < MAX_HISTORY && versions.length < limit; steps++) {
+  async fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
+    const versions = new Map<string, FileVersion[]>();
+    const change = (path: string, version: FileVersion): void => {
+      const known = versions.get(path);
+      if (known === undefined) versions.set(path, [version]);
+      else known.push(version);
+    };
+    const idsIn = async (at: string) =>
+      new Map(
+        await Promise.all(
+          paths.map(async (path) => [path, await lookUpPath(this.#readTree, at, path)] as const),
+        ),
+      );
+    let [at, ids, changes]: [string | undefined, Ids, number] = [commit, await idsIn(commit), 0];
+    for (let steps = 0; at !== undefined && steps < MAX_HISTORY && changes < limit; steps++) {
       const [parent]: readonly string[] = (await this.commit(at)).parents;
-      const before: string | undefined =
-        parent === undefined ? undefined : await lookUpPath(this.#readTree, parent, path);
-      if (id !== undefined && id !== before) versions.push({ commit: at, id });
-      at = parent;
-      id = before;
+      const before: Ids = parent === undefined ? new Map<string, undefined>() : await idsIn(parent);
+      const changed = paths.filter((path) => ids.get(path) !== before.get(path));
+      if (changed.length > 0) changes += 1;
+      for (const path of changed) {
+        const id = ids.get(path);
+        if (id !== undefined) change(path, { commit: at, id });
+      }
+      [at, ids] = [parent, before];
     }
-    return versions;
+    return { versions, isWhole: at === undefined };
   }
 
   async mergeBase(a: string, b: string): Promise<string | undefined> {

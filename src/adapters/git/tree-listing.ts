@@ -51,16 +51,29 @@ export function compareListings(from: readonly TreeEntry[], to: readonly TreeEnt
   return changes;
 }
 
-/** Parses `git log --format=%H --raw` of one path: the commit's id, then a raw line. */
-export function parseFileHistory(output: string): FileVersion[] {
-  const versions: FileVersion[] = [];
-  let commit = '';
-  for (const line of output.split('\n')) {
-    if (/^[0-9a-f]{40,64}$/.test(line)) commit = line;
-    const id = /^:\d+ 100\d+ [0-9a-f]+ ([0-9a-f]+) [AMT]/.exec(line)?.[1];
-    if (id !== undefined) versions.push({ commit, id });
+/** Parses `git log -z --format=%H --raw`: for each commit its id, then a line of modes, ids and status and a path for each change. */
+export function parseFileHistories(output: string): {
+  readonly versions: ReadonlyMap<string, readonly FileVersion[]>;
+  readonly commits: number;
+} {
+  const versions = new Map<string, FileVersion[]>();
+  const fields = output.split('\0').map((field) => field.replace(/^\n/, ''));
+  let [commit, commits] = ['', 0];
+  for (let at = 0; at < fields.length; at++) {
+    const field = fields[at] ?? '';
+    if (/^[0-9a-f]{40,64}$/.test(field)) {
+      commit = field;
+      commits += 1;
+    } else if (field.startsWith(':')) {
+      const path = fields[++at] ?? '';
+      const id = /^:\d+ 100\d+ [0-9a-f]+ ([0-9a-f]+) [AMT]$/.exec(field)?.[1];
+      if (id === undefined) continue;
+      const known = versions.get(path);
+      if (known === undefined) versions.set(path, [{ commit, id }]);
+      else known.push({ commit, id });
+    }
   }
-  return versions;
+  return { versions, commits };
 }
 
 function malformed(command: string, got: string): BugError {

@@ -12,7 +12,7 @@ import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
 import type { Fleet, ManifestLimits } from './fleet.ts';
 import { KustomizeRenderer } from './kustomizations.ts';
 import { findSpecialFolders } from './special-folders.ts';
-import { lastGoodReading } from './last-good.ts';
+import { lastGoodReadings } from './last-good.ts';
 import { manifestSelector } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import type { ParsePool } from './parse-pool.ts';
@@ -167,17 +167,14 @@ export class FleetReader {
     readings: ReadonlyMap<string, FileVersionReading>,
   ): Promise<Fleet> {
     const inOrder: FileReading[] = [];
+    const good = await this.#lastGood(info.id, readings);
     let complete = !selection.problems.some(({ severity }) => severity === 'error');
     for (const path of selection.paths) {
       const reading = readings.get(path);
       if (reading === undefined) continue;
       const broken = hasErrors(reading.parsed);
       complete &&= !broken;
-      inOrder.push(
-        broken && this.#keepLastGood && reading.id !== ''
-          ? await this.#withLastGood(path, info.id, reading)
-          : reading,
-      );
+      inOrder.push(good.get(path) ?? reading);
     }
     const { objects, problems, complete: filled } = assembleObjects(inOrder, '');
     complete &&= filled;
@@ -197,11 +194,23 @@ export class FleetReader {
     return fleet;
   }
 
-  async #withLastGood(path: string, commit: string, reading: FileReading): Promise<FileReading> {
-    const good = await lastGoodReading(this.#repository, { path, commit, limits: this.#limits });
-    if (good === undefined) return reading;
-    const manifests = good.parsed.manifests.map((manifest) => ofCommit(manifest, good.commit));
-    return fileReading({ manifests, problems: reading.parsed.problems });
+  /** For each broken file what it held when it was whole last, with its problems of now. */
+  async #lastGood(
+    commit: string,
+    readings: ReadonlyMap<string, FileVersionReading>,
+  ): Promise<ReadonlyMap<string, FileReading>> {
+    const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && hasErrors(parsed));
+    if (!this.#keepLastGood || broken.length === 0) return new Map();
+    const paths = broken.map(([path]) => path);
+    const found = await lastGoodReadings(this.#repository, { paths, commit, limits: this.#limits });
+    return new Map(
+      broken.flatMap(([path, { parsed }]) => {
+        const good = found.get(path);
+        if (good === undefined) return [];
+        const manifests = good.parsed.manifests.map((manifest) => ofCommit(manifest, good.commit));
+        return [[path, fileReading({ manifests, problems: parsed.problems })] as const];
+      }),
+    );
   }
 
   /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was. */

@@ -162,16 +162,17 @@ export function describeGitRepository(
       expect(count).toBe(ids.length);
     });
 
-    it('tells the versions of a file, newest first', async () => {
-      expect((await repository.fileHistory(second, 'a.yaml', 10)).map(({ commit }) => commit)).toEqual([
-        second,
-        first,
-      ]);
-      expect(await repository.fileHistory(second, 'a.yaml', 1)).toHaveLength(1);
-      expect((await repository.fileHistory(second, 'dir/b.yaml', 10)).map(({ commit }) => commit)).toEqual([
-        first,
-      ]);
-      expect(await repository.fileHistory(second, 'never', 10)).toEqual([]);
+    it('tells the versions of files, newest first', async () => {
+      const commitsOf = async (paths: string[], limit: number) => {
+        const { versions, isWhole } = await repository.fileHistories(second, paths, limit);
+        const commits = [...versions].map(([path, of]) => [path, of.map(({ commit }) => commit)] as const);
+        return { isWhole, ...Object.fromEntries(commits) };
+      };
+      const both = { 'a.yaml': [second, first], 'dir/b.yaml': [first] };
+      expect(await commitsOf(['a.yaml', 'dir/b.yaml', 'never'], 10)).toEqual({ isWhole: true, ...both });
+      expect(await commitsOf(['a.yaml'], 1)).toEqual({ isWhole: false, 'a.yaml': [second] });
+      expect(await commitsOf(['dir/b.yaml'], 10)).toEqual({ isWhole: true, 'dir/b.yaml': [first] });
+      expect(await commitsOf(['never'], 10)).toEqual({ isWhole: true });
     });
 
     it('finds the merge base, or none', async () => {
