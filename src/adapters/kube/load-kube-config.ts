@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { newClusters, newContexts, newUsers } from '@kubernetes/client-node/dist/config_types.js';
 import { load } from 'js-yaml';
@@ -57,8 +56,10 @@ function readParts(source: KubeConfigSource, subject: string): KubeConfigParts |
 function findParts(): KubeConfigParts | undefined {
   const named = (process.env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '');
   if (named.length > 0) return readFiles(named);
-  const usual = path.join(homedir(), '.kube', 'config');
-  if (existsSync(usual)) return readFiles([usual]);
+  // Not os.homedir(): it throws in a pod whose user is in no passwd file.
+  const { HOME: home = process.env['USERPROFILE'] ?? '' } = process.env;
+  const usual = path.join(home, '.kube', 'config');
+  if (home !== '' && existsSync(usual)) return readFiles([usual]);
   return isInCluster() ? inClusterConfig() : undefined;
 }
 

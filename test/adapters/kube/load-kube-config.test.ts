@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
@@ -17,9 +17,22 @@ describe('the kubeconfig', () => {
     expect(loadKubeConfig({}).getCurrentCluster()?.server).toBe('https://hub.example:6443');
   });
 
-  it('that is nowhere is an error, not a cluster on this machine', () => {
+  it('may lie in the home folder', () => {
+    const folder = path.join(home, 'person', '.kube');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'config'), kubeconfigText('https://hub.example:6443'));
+    vi.stubEnv('KUBECONFIG', '');
+    vi.stubEnv('HOME', path.join(home, 'person'));
+    expect(loadKubeConfig({}).getCurrentCluster()?.server).toBe('https://hub.example:6443');
+  });
+
+  it.each([
+    ['a home without it', home],
+    ['no home', undefined],
+  ])('that is nowhere is an error, not a cluster on this machine: %s', (_name, folder) => {
     vi.stubEnv('KUBECONFIG', undefined);
-    vi.stubEnv('HOME', home);
+    vi.stubEnv('USERPROFILE', undefined);
+    vi.stubEnv('HOME', folder);
     vi.stubEnv('PATH', home);
     expect(() => loadKubeConfig({})).toThrow(
       expect.objectContaining({
