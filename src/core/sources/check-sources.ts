@@ -2,6 +2,7 @@ import { PLACEMENT } from '../model/kinds.ts';
 import type { Placement } from '../model/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
+import { checkAnnotations } from './check-annotations.ts';
 import { checkApprovedPlans } from './check-approved-plans.ts';
 import { checkClusterSets } from './check-cluster-sets.ts';
 import { checkPlacement } from './check-placement.ts';
@@ -30,6 +31,9 @@ export function checkSources(
     ...objects
       .filter(({ object }) => object.metadata.annotations?.[PLAN_ANNOTATION] !== undefined)
       .flatMap((source) => findingsAbout(source, checkApprovedPlans(source.object))),
+    ...objects
+      .filter(({ object }) => object.metadata.annotations !== undefined)
+      .flatMap((source) => findingsAbout(source, checkAnnotations(source.object))),
     ...checkClusterSets(fleet, references),
     ...checkWorks(fleet, references),
   ];

@@ -82,6 +82,7 @@ export function standingIdentities(object: KubeObject): readonly string[] {
 
 function mayPrune(object: KubeObject): boolean {
   const asked = object.metadata.annotations?.[PRUNE_ANNOTATION];
-  if (asked === 'disabled') return false;
-  return !KEPT_BY_DEFAULT.has(object.kind) || asked === 'enabled';
+  // Anything else was meant to say something: what it was is not guessed at the cost of the object.
+  if (asked !== undefined) return asked === 'enabled';
+  return !KEPT_BY_DEFAULT.has(object.kind);
 }

@@ -102,6 +102,9 @@ describe('planPrune', () => {
   it.each([
     { kind: 'ConfigMap', annotations: {}, pruned: true },
     { kind: 'ConfigMap', annotations: { 'berth.dev/prune': 'disabled' }, pruned: false },
+    { kind: 'ConfigMap', annotations: { 'berth.dev/prune': 'enabled' }, pruned: true },
+    // Meant to keep it, most likely.
+    { kind: 'ConfigMap', annotations: { 'berth.dev/prune': 'false' }, pruned: false },
     { kind: 'Namespace', annotations: {}, pruned: false },
     { kind: 'Namespace', annotations: { 'berth.dev/prune': 'enabled' }, pruned: true },
     { kind: 'CustomResourceDefinition', annotations: {}, pruned: false },

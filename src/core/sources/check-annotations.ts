@@ -1,0 +1,69 @@
+import { parseGoDuration } from '../model/go-duration.ts';
+import type { KubeObject } from '../model/object-meta.ts';
+import { annotationWords } from '../publish/annotation-words.ts';
+import {
+  MOVE_ABORT_ANNOTATION,
+  MOVE_DEADLINE_ANNOTATION,
+  MOVE_POLICY_ANNOTATION,
+  RELEASE_ANNOTATION,
+  REMOVAL_BUDGET_ANNOTATION,
+} from '../publish/publish-annotations.ts';
+import { parseRemovalBudget } from '../publish/removal-budget.ts';
+import { PRUNE_ANNOTATION } from '../sync/plan-prune.ts';
+import { fieldError, type FieldFinding } from './source-finding.ts';
+
+interface Rule {
+  readonly annotation: string;
+  readonly expected: string;
+  readonly isRight: (value: string, object: KubeObject) => boolean;
+}
+
+const TOKEN = /^[0-9a-f]{12}$/;
+
+const RULES: readonly Rule[] = [
+  {
+    annotation: PRUNE_ANNOTATION,
+    expected: 'disabled or enabled',
+    isRight: (value) => value === 'disabled' || value === 'enabled',
+  },
+  {
+    annotation: RELEASE_ANNOTATION,
+    expected: 'plan tokens of 12 hexadecimal digits, with commas between them',
+    isRight: (_value, { metadata }) =>
+      annotationWords(metadata, RELEASE_ANNOTATION).every((word) => TOKEN.test(word)),
+  },
+  {
+    annotation: MOVE_ABORT_ANNOTATION,
+    expected: 'a plan token of 12 hexadecimal digits',
+    isRight: (value) => value === '' || TOKEN.test(value),
+  },
+  {
+    annotation: REMOVAL_BUDGET_ANNOTATION,
+    expected: 'a number of clusters, or 0% to 100%',
+    isRight: (value) => parseRemovalBudget(value) !== undefined,
+  },
+  {
+    annotation: MOVE_POLICY_ANNOTATION,
+    expected: 'MakeBeforeBreak',
+    isRight: (value) => value === 'MakeBeforeBreak',
+  },
+  {
+    annotation: MOVE_DEADLINE_ANNOTATION,
+    expected: 'a duration such as 10m',
+    isRight: (value) => parseGoDuration(value) !== undefined,
+  },
+];
+
+/** What protects a workload would protect nothing, silently, when it is misspelt. */
+export function checkAnnotations(object: KubeObject): readonly FieldFinding[] {
+  const { annotations = {} } = object.metadata;
+  return RULES.flatMap(({ annotation, expected, isRight }) => {
+    const value = annotations[annotation];
+    if (value === undefined || isRight(value, object)) return [];
+    return fieldError(
+      'annotation.value',
+      ['metadata', 'annotations', annotation],
+      `got ${JSON.stringify(value)}, expected ${expected}`,
+    );
+  });
+}
