@@ -15,6 +15,9 @@ interface Request {
   failure: { readonly error: unknown } | undefined;
 }
 
+/** What is too large is read and dropped up to this size. */
+const MAX_DRAINED_BYTES = 64 * 1024 ** 2;
+
 /** The blob whose bytes are arriving. */
 interface Arriving {
   readonly id: string;
@@ -62,10 +65,16 @@ export class CatFile {
 
   #ask(request: Pick<Request, 'command' | 'ids' | 'maxBytes' | 'onBlob'>): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#requests.push({ ...request, resolve, reject, done: 0, failure: undefined });
-      const git = this.#running();
-      git.stdin.write(`${request.ids.map((id) => `${request.command} ${id}\n`).join('')}flush\n`);
+      const asked = { ...request, resolve, reject, done: 0, failure: undefined };
+      this.#requests.push(asked);
+      this.#send(asked);
     });
+  }
+
+  /** What of the request is not answered yet. */
+  #send({ command, ids, done }: Pick<Request, 'command' | 'ids' | 'done'>): void {
+    const lines = ids.slice(done).map((id) => `${command} ${id}\n`);
+    this.#running().stdin.write(`${lines.join('')}flush\n`);
   }
 
   async close(): Promise<void> {
@@ -86,7 +95,7 @@ export class CatFile {
     this.#process = git;
     const stderr: Buffer[] = [];
     git.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk));
-    git.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    git.stdout.on('data', (chunk: Buffer) => this.#take(git, chunk));
     git.stdin.on('error', () => undefined); // EPIPE: the close event tells the story
     const ended = (cause?: unknown): void => this.#ended(git, Buffer.concat(stderr).toString('utf8'), cause);
     git.once('error', ended);
@@ -112,10 +121,11 @@ export class CatFile {
     for (const request of failed) request.reject(error);
   }
 
-  #take(chunk: Buffer): void {
+  #take(git: ChildProcessWithoutNullStreams, chunk: Buffer): void {
+    if (this.#process !== git) return; // what a process still says that was skipped
     let rest: Buffer = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
     this.#header = Buffer.alloc(0);
-    while (rest.length > 0) {
+    while (rest.length > 0 && this.#process === git) {
       if (this.#arriving === undefined) {
         const newline = rest.indexOf(0x0a);
         if (newline === -1) {
@@ -142,7 +152,17 @@ export class CatFile {
     const sizeBytes = Number(size);
     if (request.command === 'info') return this.#answer({ id, state: 'too-large', sizeBytes });
     const wanted = type !== '' && sizeBytes <= request.maxBytes;
+    if (!wanted && sizeBytes > MAX_DRAINED_BYTES) return this.#skip({ id, state: 'too-large', sizeBytes });
     this.#arriving = { id, sizeBytes, remaining: sizeBytes + 1, chunks: wanted ? [] : undefined };
+  }
+
+  /** Another process answers the rest: gigabytes of zeros take a few kilobytes in a repository, and minutes on their way out of it. */
+  #skip(blob: BlobContent): void {
+    this.#process?.kill('SIGKILL');
+    this.#process = undefined;
+    this.#header = Buffer.alloc(0);
+    this.#answer(blob);
+    for (const request of this.#requests) this.#send(request);
   }
 
   #finishBlob({ id, sizeBytes, chunks }: Arriving): void {

@@ -67,6 +67,8 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
     'maintenance.auto': 'false',
     // Keep packs as they come: thousands of loose files are slower to read and impossible to watch.
     'fetch.unpackLimit': '1',
+    // Larger files go through git in pieces, never whole through its memory.
+    'core.bigFileThreshold': '32m',
     'fetch.recurseSubmodules': 'false',
     'submodule.recurse': 'false',
     'protocol.allow': 'never',
