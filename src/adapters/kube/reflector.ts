@@ -22,6 +22,11 @@ export interface ReflectorOptions extends ListOptions {
   readonly transform?: (object: KubeObject) => KubeObject;
 }
 
+export interface WatchFailure {
+  readonly verb: 'list' | 'watch';
+  readonly error: InputError;
+}
+
 /**
  * Keeps a store equal to one kind on the server: one list, then one watch that is resumed where it broke. What client-node's
  * informer lacks: bookmarks, jitter, a limit on silence (a stream that died without a FIN), and "gone" handled by a list that is
@@ -37,6 +42,7 @@ export class Reflector {
   #synced = false;
   #provenAtMs = -Infinity;
   #relists = 0;
+  #failure: WatchFailure | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -54,6 +60,11 @@ export class Reflector {
     return this.#relists;
   }
 
+  /** What the server refuses for as long as nobody acts: a right that is missing, a kind that it does not serve. Undefined since it answered. */
+  get failure(): WatchFailure | undefined {
+    return this.#failure;
+  }
+
   /** Milliseconds since the server last proved that the store is current; Infinity before the first list. */
   stalenessMs(): number {
     return Math.max(0, this.#options.clock.now() - this.#provenAtMs);
@@ -61,11 +72,30 @@ export class Reflector {
 
   /** Resolves when synced, or when the signal aborts. */
   whenSynced(signal: AbortSignal): Promise<void> {
-    if (this.#synced || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiters.add(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    return this.#when(() => this.#synced, signal);
+  }
+
+  /** The same, or when the server refused the list. */
+  whenAnswered(signal: AbortSignal): Promise<void> {
+    return this.#when(() => this.#synced || this.#failure !== undefined, signal);
+  }
+
+  async #when(isSo: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!isSo() && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#waiters.add(wake);
+        signal.addEventListener('abort', wake, { once: true });
+      });
+  }
+
+  #wake(): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const wake of waiters) wake();
   }
 
   /** Runs until the signal aborts; never rejects. */
@@ -91,8 +121,7 @@ export class Reflector {
     this.#relists += 1;
     this.#proven();
     this.#synced = true;
-    for (const wake of this.#waiters) wake();
-    this.#waiters.clear();
+    this.#wake();
     return resourceVersion;
   }
 
@@ -143,10 +172,12 @@ export class Reflector {
 
   #proven(): void {
     this.#provenAtMs = this.#options.clock.now();
+    this.#failure = undefined;
   }
 
   #afterFailure(error: unknown): void {
     const { log, kind, onError } = this.#options;
+    const verb = this.#resourceVersion === undefined ? 'list' : 'watch';
     // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
     // position that the server has not reached: it was restored from a backup, and its history is another one.
     if (!(error instanceof TransientError) || error.code === 'kube.resourceversiontoolarge')
@@ -154,6 +185,10 @@ export class Reflector {
     if (isExpired(error)) {
       log.info('watch position expired, listing anew', { kind: kind.kind });
       return;
+    }
+    if (error instanceof InputError) {
+      this.#failure = { verb, error };
+      this.#wake();
     }
     log.warn('watch failed', { kind: kind.kind, error });
     onError?.(error);

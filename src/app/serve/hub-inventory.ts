@@ -1,5 +1,6 @@
 import type { ObjectStore } from '../../adapters/kube/object-store.ts';
-import { Reflector } from '../../adapters/kube/reflector.ts';
+import { Reflector, type WatchFailure } from '../../adapters/kube/reflector.ts';
+import { errorText } from '../../core/errors.ts';
 import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
@@ -17,6 +18,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
 import type { PlacementDecision } from '../../core/model/placement-decision.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { usesAddOnScores } from '../../core/placement/uses-addon-scores.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import { listedFirst } from '../../core/snapshot/listed-first.ts';
 import type { World } from '../../core/snapshot/world.ts';
@@ -91,8 +93,14 @@ export class HubInventory {
     return this.reflectors.every((reflector) => reflector.synced);
   }
 
+  /** Resolves when there is enough to judge by: the placements and their pages, and of all else what there is or that it is refused. */
   async whenSynced(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.reflectors.map((reflector) => reflector.whenSynced(signal)));
+    const needed = [this.placements, this.decisions];
+    await Promise.all(
+      this.reflectors.map((reflector) =>
+        needed.includes(reflector) ? reflector.whenSynced(signal) : reflector.whenAnswered(signal),
+      ),
+    );
   }
 
   /** Milliseconds since the oldest kind was confirmed. */
@@ -100,15 +108,50 @@ export class HubInventory {
     return Math.max(...this.reflectors.map((reflector) => reflector.stalenessMs()));
   }
 
-  /** Why nothing may be decided on what is known; undefined when it is fresh. */
+  /** Why nothing at all may be decided on what is known; undefined when it is fresh. */
   problem(): string | undefined {
-    for (const reflector of this.reflectors) {
-      if (!reflector.synced) return `${reflector.kind.plural} have not been read yet`;
-      const staleMs = reflector.stalenessMs();
-      if (staleMs > this.#options.staleAfterMs)
-        return `${reflector.kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(this.#options.staleAfterMs / 1000)} s)`;
+    const { clusters, clusterSets, bindings, placements, decisions } = this;
+    for (const reflector of [placements, decisions, clusters, clusterSets, bindings]) {
+      const problem = this.#problemOf(reflector);
+      if (problem !== undefined) return problem;
     }
     return undefined;
+  }
+
+  /** Why nothing may be decided for this placement. */
+  problemFor(placement: Placement): string | undefined {
+    return this.problem() ?? (usesAddOnScores(placement) ? this.#problemOf(this.scores) : undefined);
+  }
+
+  /** Why nobody knows whether a work is ready. */
+  worksProblem(): string | undefined {
+    return this.#problemOf(this.works);
+  }
+
+  /** What is not known, and stops only what depends on it. */
+  warnings(): readonly string[] {
+    const scores = this.#problemOf(this.scores);
+    const works = this.worksProblem();
+    const refused = this.reflectors.flatMap(({ kind, failure }) =>
+      failure?.verb === 'watch' ? `${refusalText(kind, failure)}; it is listed again and again instead` : [],
+    );
+    return [
+      ...(scores === undefined
+        ? []
+        : [`${scores}; until then changes of placements that use scores of add-ons are held`]),
+      ...(works === undefined ? [] : [`${works}; until then moves that make before they break wait`]),
+      ...refused,
+    ];
+  }
+
+  #problemOf(reflector: Reflector): string | undefined {
+    const { kind, failure, synced } = reflector;
+    if (failure?.verb === 'list') return refusalText(kind, failure);
+    if (!synced) return `${kind.plural} have not been read yet`;
+    const staleMs = reflector.stalenessMs();
+    const { staleAfterMs } = this.#options;
+    if (staleMs <= staleAfterMs) return undefined;
+    return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
   }
 
   /**
@@ -138,6 +181,13 @@ export class HubInventory {
     this.#lists.set(store, { revision: store.revision, objects });
     return objects;
   }
+}
+
+/** What is missing, and the way out. */
+function refusalText({ group, plural }: KindInfo, { verb, error }: WatchFailure): string {
+  const resource = group === '' ? plural : `${plural}.${group}`;
+  if (error.code !== 'kube.forbidden') return `${resource} cannot be read (${verb}): ${errorText(error)}`;
+  return `the right to ${verb} ${resource} in all namespaces is missing: give it to Berth's service account, as berth serve --print-rbac prints it`;
 }
 
 const schedulableOf = new WeakMap<Placement, Placement>();

@@ -80,7 +80,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     metrics,
     loops: loops.map(({ loop }) => loop),
     decider,
-    warnings: () => decider.warnings(),
+    warnings: () => [...inventory.warnings(), ...decider.warnings()],
     readiness,
   });
 

@@ -33,6 +33,8 @@ export interface PublicationInput {
   readonly state: PublishState | undefined;
   readonly budget: RemovalBudget;
   readonly inventoryProblem: string | undefined;
+  /** Why nobody knows whether a work is ready; absent: that is known. */
+  readonly worksProblem?: string | undefined;
   /** What the commit that is being followed was approved for; undefined when it says nothing of this placement. */
   readonly approved?: ApprovedPlan | undefined;
   /** Does the placement's work run on the cluster (Available or Healthy)? */
@@ -100,6 +102,9 @@ export function decidePublication(input: PublicationInput): Publication {
       approval: input.approved === undefined ? 'none' : 'differs',
     };
   const { added, removed, releasedToken } = verdict;
+  // The same clusters: what else would change was not decided on what there is.
+  if (input.inventoryProblem !== undefined)
+    return { ...untouched(state?.move), againAfterMs: STALE_RETRY_MS };
   const approval = compareWithPlan(input.approved, verdict, plannedToken);
   if (approval === 'differs' && removed.length > 0)
     return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
@@ -115,6 +120,8 @@ export function decidePublication(input: PublicationInput): Publication {
     againAfterMs: undefined,
   };
   if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedToken !== undefined) return plain;
+  if (input.worksProblem !== undefined && removed.length > 0)
+    return heldPublication(blindMove(input.worksProblem, verdict, token()), state?.move);
   return decideMove(input, plain, token());
 }
 
@@ -148,19 +155,30 @@ function differs({ approved, pages, placement }: PublicationInput, change: Chang
   return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
 }
 
+function blindMove(problem: string, { added, removed }: Change, token: string): Hold {
+  const message =
+    `Nobody can see when what replaces ${listNames(removed)} is ready: ${problem}. ` +
+    'It is tried again by itself; the last decision stays published.';
+  return { kind: 'held', reason: 'InventoryStale', message, added, removed, token };
+}
+
 const STALE_RETRY_MS = 5_000;
 
 function heldPublication(hold: Hold, move: Move | undefined): Publication {
   const againAfterMs = hold.reason === 'InventoryStale' ? STALE_RETRY_MS : undefined;
+  return { ...untouched(move), hold, againAfterMs };
+}
+
+function untouched(move: Move | undefined): Publication {
   return {
     groups: undefined,
-    hold,
+    hold: undefined,
     added: [],
     removed: [],
     move,
     releasedToken: undefined,
     approval: 'none',
-    againAfterMs,
+    againAfterMs: undefined,
   };
 }
 

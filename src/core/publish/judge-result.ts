@@ -63,10 +63,10 @@ export function judgeResult(input: JudgeInput): Verdict {
     token: input.token(),
   });
 
-  if (input.inventoryProblem !== undefined && added.length + removed.length > 0)
+  if (input.inventoryProblem !== undefined && (added.length + removed.length > 0 || published === undefined))
     return hold(
       'InventoryStale',
-      `The clusters cannot be read: ${input.inventoryProblem}.`,
+      `What this depends on cannot be read: ${input.inventoryProblem}.`,
       'It is tried again by itself; the last decision stays published.',
     );
   const releasedToken = input.releasedTokens.find((token) => token !== undefined && token === input.token());

@@ -4,8 +4,6 @@ import { PLACEMENT } from '../../../core/model/kinds.ts';
 import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
-import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
-import type { LostClusters } from '../../../core/explain/lost-because.ts';
 import { decidePublication, type Publication, specHash } from '../../../core/publish/decide-publication.ts';
 import { changeTo, earlierRemovals } from '../../../core/publish/change-under-way.ts';
 import {
@@ -19,53 +17,18 @@ import { listOnce } from '../../../core/publish/list-once.ts';
 import { groupsOfPages, pagesDigest } from '../../../core/publish/recorded-groups.ts';
 import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import { type PagePlan, planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
-import { type Digest, withSpent } from '../../../core/publish/plan-token.ts';
+import { withSpent } from '../../../core/publish/plan-token.ts';
 import type { PublishState } from '../../../core/publish/publish-state.ts';
 import {
   HELD_CONDITION,
   RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/publish-annotations.ts';
-import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
-import type { DecisionView } from './decision-view.ts';
-import type { FleetHappening } from '../fleet-events.ts';
 import { PlacementsOfOthers } from './placements-of-others.ts';
-import type { PageWriter } from './page-writer.ts';
-import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishedDecision } from './published-decision.ts';
-import type { PublishMemory } from './publish-memory.ts';
-import type { UnrecordedPublications } from './unrecorded-publications.ts';
-import type { WrittenObjects } from './written-objects.ts';
-
-export interface PublisherDependencies {
-  readonly api: KubeApi;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly digest: Digest;
-  readonly placements: WrittenObjects;
-  readonly view: DecisionView;
-  readonly writer: PageWriter;
-  readonly memory: PublishMemory;
-  readonly budgetOf: (placement: Placement) => RemovalBudget;
-  readonly approvals: Pick<PlanApprovals, 'approvedFor' | 'isWaiting' | 'judged'>;
-  /** Newest result of a placement; undefined while it has not been scheduled. */
-  readonly resultOf: (placement: string) => ScheduleResult | undefined;
-  readonly inventoryProblem: () => string | undefined;
-  /** Was the result decided at one commit, and not between two? If not, the placement is looked at again when it may be. */
-  readonly isOfOneCommit: (placement: string, result: ScheduleResult) => boolean;
-  readonly isReady: (placement: string, cluster: string) => boolean;
-  readonly emit: (happening: FleetHappening) => void;
-  /** Why a result does not have these clusters. */
-  readonly lostBecause: (result: ScheduleResult, clusters: readonly string[]) => readonly LostClusters[];
-  /** Keeps the decision and its inputs; the record's hash. */
-  readonly record: (entry: PublishedDecision) => string;
-  /** What a process that was killed published and did not record. */
-  readonly unrecorded: Pick<UnrecordedPublications, 'lookAt'>;
-  /** Told after each complete pass: what is published now. */
-  readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
-}
+import type { PublisherDependencies } from './publisher-dependencies.ts';
 
 /** A publication on its way to the hub. */
 interface Making {
@@ -112,12 +75,23 @@ export class PlacementPublisher {
   }
 
   async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
-    const { writer, view, memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem } =
-      this.#deps;
+    const {
+      writer,
+      view,
+      memory,
+      clock,
+      digest,
+      budgetOf,
+      approvals,
+      isReady,
+      inventoryProblem,
+      worksProblem,
+    } = this.#deps;
     const { namespace = '', name, uid } = placement.metadata;
     const objects = await writer.pagesOf(key, namespace, name);
     const pages = objects.map((object) => decisionPageOf(object, uid));
-    this.#recordFound(key, result, pages);
+    const problem = inventoryProblem(placement);
+    if (problem === undefined) this.#recordFound(key, result, pages);
     const wanted = decidePublication({
       key,
       placement,
@@ -125,7 +99,8 @@ export class PlacementPublisher {
       pages,
       state: memory.get(key),
       budget: budgetOf(placement),
-      inventoryProblem: inventoryProblem(),
+      inventoryProblem: problem,
+      worksProblem: worksProblem(),
       approved: approvals.approvedFor(key),
       isReady: (cluster) => isReady(key, cluster),
       nowMs: clock.now(),
@@ -158,7 +133,9 @@ export class PlacementPublisher {
     else if (wanted.approval === 'differs') approvals.judged(key, 'differs');
     const hold =
       wanted.hold && withReasons(wanted.hold, (clusters) => this.#deps.lostBecause(result, clusters));
-    await Promise.all([this.#writeStatus(placement, result, settled, hold), remembered]);
+    // What was not decided on what there is says nothing of the placement.
+    const said = problem === undefined ? result.conditions : [];
+    await Promise.all([this.#writeStatus(placement, said, settled, hold), remembered]);
     this.#tellHold(key, hold);
     this.#deps.onSettled(key, settled);
     return wanted.againAfterMs === undefined
@@ -253,7 +230,7 @@ export class PlacementPublisher {
 
   async #writeStatus(
     placement: Placement,
-    result: ScheduleResult,
+    said: readonly Condition[],
     pages: readonly SettledPage[],
     hold: Hold | undefined,
   ): Promise<void> {
@@ -261,8 +238,7 @@ export class PlacementPublisher {
     const { namespace = '', name, uid, resourceVersion } = placement.metadata;
     const existing = placement.status?.conditions?.find((condition) => condition.type === HELD_CONDITION);
     const held = heldCondition(hold, existing);
-    const conditions: Condition[] =
-      held === undefined ? [...result.conditions] : [...result.conditions, held];
+    const conditions: Condition[] = held === undefined ? [...said] : [...said, held];
     const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     const status = planPlacementStatus({ current: placement.status, pages, conditions, now });
     if (status === undefined) return;

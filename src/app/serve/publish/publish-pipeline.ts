@@ -99,7 +99,8 @@ export class PublishPipeline {
       view: this.#view,
       writer: new PageWriter(api, this.#view),
       resultOf: (key) => this.scheduling.resultOf(key),
-      inventoryProblem: () => inventory.problem(),
+      inventoryProblem: (placement) => inventory.problemFor(placement),
+      worksProblem: () => inventory.worksProblem(),
       isOfOneCommit: (key, result) => this.#wholeWorlds.isWhole(key, recorder.worldOf(result)),
       isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
       lostBecause: (result, clusters) => {
