@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { InputError, errorText } from '../../core/errors.ts';
+import type { BerthError } from '../../core/errors.ts';
 import { isLoopback } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
 
@@ -11,7 +12,12 @@ export type GitAuth =
   | { readonly type: 'basic'; readonly username: string; readonly passwordFile: string }
   | SshAuth
   /** Credentials from elsewhere, asked for before every fetch: a GitHub App, a Kubernetes Secret. */
-  | { readonly type: 'provider'; readonly get: () => Promise<ProvidedAuth> };
+  | {
+      readonly type: 'provider';
+      readonly get: () => Promise<ProvidedAuth>;
+      /** The remote did not take what was given last: it is not to be given again from memory. */
+      readonly refused?: (() => void) | undefined;
+    };
 
 export interface SshAuth {
   readonly type: 'ssh';
@@ -74,6 +80,12 @@ export async function authorize(url: GitUrl, auth: GitAuth): Promise<Authorizati
       return { header: basic(provided.username, provided.password) };
     }
   }
+}
+
+/** Forges say of a repository that a token may not see that it is not there. */
+export function tellRefused(failure: BerthError, auth: GitAuth | undefined): void {
+  const isRefusal = failure.code === 'git.auth' || failure.code === 'git.repository-not-found';
+  if (isRefusal && auth?.type === 'provider') auth.refused?.();
 }
 
 function basic(username: string, password: string): string {

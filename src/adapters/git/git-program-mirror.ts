@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, TransientError } from '../../core/errors.ts';
-import { authorize, checkAuthFits, NO_AUTH } from './git-auth.ts';
+import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
 import type { GitAuth } from './git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
@@ -153,6 +153,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
       });
     } catch (error) {
       await removeLeftovers(this.gitDir);
+      if (error instanceof InputError) tellRefused(error, this.#options.auth);
       if (stop.signal.aborted) throw this.#tooLarge(maxBytes);
       throw error;
     } finally {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '../../core/errors.ts';
-import { authorize, checkAuthFits, NO_AUTH } from './git-auth.ts';
+import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
 import type { MirrorOptions } from './git-program-mirror.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { GitMirror, GitRef, PinName } from './git-repository.ts';
@@ -78,7 +78,9 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     try {
       await this.#fetch(ref, AbortSignal.any(signals));
     } catch (error) {
-      throw this.#meaning(error, ref);
+      const meaning = this.#meaning(error, ref);
+      tellRefused(meaning, this.#options.auth);
+      throw meaning;
     }
     return this.resolve(ref);
   }

@@ -39,6 +39,11 @@ export class GitHubApp {
     return { type: 'password', username: 'x-access-token', password: await this.token() } as const;
   }
 
+  /** The token was refused: it was revoked, is of before a change of what the app may do, or ended by another clock than ours. */
+  forget(): void {
+    this.#token = undefined;
+  }
+
   async #request() {
     const { apiUrl = 'https://api.github.com', installationId } = this.#options;
     const subject = `GitHub App installation ${installationId}`;

@@ -47,6 +47,11 @@ export class SecretAuth {
     return auth.type === 'bearer' ? auth.token : auth.password;
   }
 
+  /** What the Secret says is read anew anyway; what was got with it is not. */
+  refused(): void {
+    this.#app?.app.forget();
+  }
+
   async close(): Promise<void> {
     await rm(this.#options.dir, { recursive: true, force: true });
   }

@@ -102,10 +102,10 @@ class SourceCredentials {
       return { type: 'ssh', keyFile: settings.sshKeyFile, knownHostsFile: settings.knownHostsFile };
     if ('githubApp' in settings) {
       const app = this.#gitHubApp(settings.githubApp);
-      return { type: 'provider', get: () => app.credentials() };
+      return { type: 'provider', get: () => app.credentials(), refused: () => app.forget() };
     }
     const secret = this.#secret(settings.secretRef);
-    return { type: 'provider', get: () => secret.get() };
+    return { type: 'provider', get: () => secret.get(), refused: () => secret.refused() };
   }
 
   /** For the API of the forge; undefined when these credentials are of no use there. */
