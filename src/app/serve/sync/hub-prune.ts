@@ -10,6 +10,7 @@ import { inWaves } from '../../../core/sync/apply-order.ts';
 import { planPrune, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
+import type { SourceClaims } from './source-claims.ts';
 import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
 import { requiredKind } from './required-kind.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
@@ -21,6 +22,7 @@ export interface PruneParts {
   readonly budget: RemovalBudget;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
+  readonly claims: Pick<SourceClaims, 'isSaidBesides'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
 }
 
@@ -46,7 +48,10 @@ export async function pruneHub(
   const plan = planPrune({
     source,
     members: [...members.values()],
-    wanted: new Set(input.objects.flatMap(({ object }) => standingIdentities(object))),
+    wanted: new Set([
+      ...input.objects.flatMap(({ object }) => standingIdentities(object)),
+      ...[...members.keys()].filter((identity) => parts.claims.isSaidBesides(source, identity)),
+    ]),
     complete: input.complete,
     budget,
     releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],

@@ -231,11 +231,11 @@ export class HubSync {
   async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
     const { claims, source, force } = this.#options;
     const set = force ? undefined : this.#others.get(id);
-    if (set !== undefined) {
-      const name = await this.#registry.sourceOf(set);
-      return name === undefined ? { set } : { source: name };
-    }
-    const rival = (force ? undefined : claims.ownerOf(id, source)) ?? claims.firstOf(id, source);
+    const named = set === undefined ? undefined : await this.#registry.sourceOf(set);
+    if (set !== undefined && named === undefined) return { set };
+    const owners = [named, force ? undefined : claims.ownerOf(id, source)];
+    const owner = owners.find((name) => name !== undefined && !claims.letsGo(name, id));
+    const rival = owner ?? claims.firstOf(id, source);
     return rival === undefined ? undefined : { source: rival };
   }
 

@@ -61,6 +61,16 @@ export class SourceClaims {
     );
   }
 
+  /** The source was read and does not say the object (any more): whoever else says it may have it. */
+  letsGo(source: string, identity: string): boolean {
+    return this.#entries.has(source) && this.#find(source, identity) === undefined;
+  }
+
+  /** Another source says the object: what leaves this one moves there, and is not deleted. */
+  isSaidBesides(source: string, identity: string): boolean {
+    return this.#order.some((other) => other !== source && this.#find(other, identity) !== undefined);
+  }
+
   /** A source that says the object and comes before this one. */
   firstOf(identity: string, before: string): string | undefined {
     return this.#order

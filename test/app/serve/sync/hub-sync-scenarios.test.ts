@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIG_MAP, MANAGED_CLUSTER, NAMESPACE, PLACEMENT } from '../../../../src/core/model/kinds.ts';
+import {
+  CONFIG_MAP,
+  MANAGED_CLUSTER,
+  NAMESPACE,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { GitFixture } from '../../../fakes/git-fixture.ts';
 import { baseFiles, binding, cluster, clusterSet, namespace, placement, yaml } from '../fleet-fixture.ts';
@@ -85,6 +91,36 @@ describe('Git and others on one hub', () => {
     expect(await valueNow()).toBe('first');
     fleet.git.commit({ 'a.yaml': undefined });
     await fleet.until(async () => ((await valueNow()) === 'second' ? true : undefined));
+  });
+
+  it('a placement that moves to another source is the same one there, and its decisions stay', async () => {
+    const moved = { 'web.yaml': yaml(placement('web')) };
+    fleet.git.commit({ ...baseFiles, ...moved });
+    second.commit({ 'other.yaml': yaml(placement('other')) });
+    const sources = [
+      { name: 'first', url: fleet.git.path },
+      { name: 'second', url: second.path },
+    ];
+    await fleet.serve({ sources });
+    await fleet.published('web');
+    const setOf = async () => (await fleet.read('web')).metadata.labels?.['applyset.kubernetes.io/part-of'];
+    const pageOf = async () =>
+      (await fleet.hub.api.get(PLACEMENT_DECISION, { namespace: 'team-a', name: 'web-decision-1' }))?.metadata
+        .uid;
+    const [uid, set, page] = [(await fleet.read('web')).metadata.uid, await setOf(), await pageOf()];
+    second.commit(moved);
+    await fleet.event('sync-problem', ({ source }) => source === 'second');
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'web.yaml': undefined });
+    await fleet.until(async () => ((await setOf()) === set ? undefined : true));
+    expect([(await fleet.read('web')).metadata.uid, await pageOf()]).toEqual([uid, page]);
+    expect(await fleet.decisions('web')).toHaveLength(6);
+    // Nobody takes it back or deletes it later.
+    await fleet.event('synced', ({ source }) => source === 'first', mark);
+    const later = fleet.events.length;
+    fleet.git.commit({ 'more.yaml': yaml(placement('more')) });
+    await fleet.event('synced', ({ source, applied }) => source === 'first' && applied > 0, later);
+    expect((await fleet.read('web')).metadata.uid).toBe(uid);
   });
 
   it('sync: observe leaves the hub to others: decisions are published, objects are neither written nor pruned', async () => {
