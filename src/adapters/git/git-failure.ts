@@ -57,6 +57,12 @@ const KNOWN: readonly KnownFailure[] = [
     problem: 'the remote wanted another transport than its URL names',
   },
   {
+    pattern: /mismatched algorithms|object format mismatch/,
+    code: 'git.object-format',
+    problem: 'its objects have ids of another kind (SHA-1, SHA-256) than those of the mirror',
+    transient: true,
+  },
+  {
     pattern: /cannot lock ref '[^']*': '[^']*' exists; cannot create/,
     code: 'git.name-taken',
     problem: 'a branch or tag of before stands where this one is to be kept',

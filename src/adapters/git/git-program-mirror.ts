@@ -34,6 +34,8 @@ const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
 const URL_FILE = 'berth-url';
+/** Failures that a mirror made anew may overcome. */
+const ANEW: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
 /** A bare mirror, fed by `git fetch`. One process owns it at a time. */
 export class GitProgramMirror extends GitProgramRepository implements GitMirror {
@@ -68,11 +70,14 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     try {
       return await this.#fetchRef(ref, options);
     } catch (error) {
-      if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
-      // The mirror is only a cache: what is damaged goes, and everything is fetched again, once.
+      if (!(error instanceof TransientError) || !ANEW.has(error.code)) throw error;
+      // The mirror is only a cache: what is damaged, or of another kind, goes, and everything is fetched again, once.
+      const format = await this.git(['rev-parse', '--show-object-format'], this.gitDir).catch(() => 'sha1');
+      // Damaged: the same kind of ids again; refused for its kind: the other one.
+      const isOther = error.code === 'git.object-format';
       await super.close();
       await rm(path.join(this.gitDir, URL_FILE), { force: true });
-      await prepare(this.#options);
+      await prepare(this.#options, isOther === (format.trim() === 'sha1') ? 'sha256' : 'sha1');
       return this.#fetchRef(ref, options);
     }
   }
@@ -201,7 +206,7 @@ const FETCH = [
 ] as const;
 
 /** Makes the directory a bare repository for this URL. What is broken or follows another URL is only a cache: it goes. */
-async function prepare(options: MirrorOptions): Promise<void> {
+async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<void> {
   const { mirrorDir, url, ambient } = options;
   const environment = gitEnvironment({ gitDir: mirrorDir, ambient });
   const subject = `Git mirror ${mirrorDir}`;
@@ -220,7 +225,7 @@ async function prepare(options: MirrorOptions): Promise<void> {
   for (const part of ['objects', 'refs', 'info', 'HEAD', 'config', 'packed-refs', 'shallow', URL_FILE])
     await rm(path.join(mirrorDir, part), { recursive: true, force: true });
   const made = await runGit({
-    args: ['init', '--quiet', '--bare', '--template='],
+    args: ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`],
     environment,
     cwd: mirrorDir,
     subject,

@@ -122,6 +122,35 @@ describe('a mirror survives', () => {
     await mirror.close();
   });
 
+  it('a remote whose ids are SHA-256, and one that goes back to SHA-1', async () => {
+    const place = path.join(tempDir(), 'remote.git');
+    const git = (args: string[], input = '') =>
+      execFileSync('git', args, { env: { ...process.env, GIT_DIR: place }, input, encoding: 'utf8' }).trim();
+    const make = (format: string): string => {
+      rmSync(place, { recursive: true, force: true });
+      git(['init', '-q', '--bare', '-b', 'main', `--object-format=${format}`, place]);
+      const head = 'commit refs/heads/main\ncommitter A <a@b> 1700000000 +0000\ndata 1\nx\n';
+      git(['fast-import', '--quiet'], `${head}M 100644 inline a.yaml\ndata 4\na: b\n`);
+      return git(['rev-parse', 'main']);
+    };
+    const fetched = async () => {
+      const mirror = await GitProgramMirror.open({ url: place, mirrorDir, ambient: process.env });
+      const commit = await mirror.fetch(MAIN);
+      expect((await mirror.listTree(commit)).map(({ path: name }) => name)).toEqual(['a.yaml']);
+      await mirror.close();
+      return commit;
+    };
+    for (const [format, digits] of [
+      ['sha256', 64],
+      ['sha1', 40],
+    ] as const) {
+      const commit = make(format);
+      expect(commit).toHaveLength(digits);
+      expect(await fetched()).toBe(commit);
+      expect(await fetched()).toBe(commit);
+    }
+  });
+
   it.each([
     ['release', 'release/1.2'],
     ['release/1.2', 'release'],
