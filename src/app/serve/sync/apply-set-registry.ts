@@ -142,6 +142,15 @@ export class ApplySetRegistry {
     }
   }
 
+  /** The set that an object is in now; undefined when it is in none, or not there. Asked by a list, which takes no right besides. */
+  async setOf(kind: KindInfo, { metadata }: Pick<KubeObject, 'metadata'>): Promise<string | undefined> {
+    const { items } = await this.#api.list(kind, {
+      namespace: metadata.namespace,
+      fieldSelector: `metadata.name=${metadata.name}`,
+    });
+    return items[0]?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
+  }
+
   /** The source that a set belongs to, when its parent stands beside ours. */
   async sourceOf(id: string): Promise<string | undefined> {
     const { namespace } = this.#parent;

@@ -14,7 +14,7 @@ import { placeObject } from '../../../core/sync/place-object.ts';
 import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
-import { ApplySetRegistry, type SetMembers } from './apply-set-registry.ts';
+import { ApplySetRegistry } from './apply-set-registry.ts';
 import { pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { requiredKind } from './required-kind.ts';
@@ -58,8 +58,8 @@ export class HubSync {
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #namespaces: NeededNamespaces;
   readonly #registry: ApplySetRegistry;
-  /** Objects of other ApplySets as the last full look at the hub found them: identity to the set's id. */
-  #others: SetMembers['others'] = new Map();
+  /** Objects of other ApplySets as the last looks at the hub found them: identity to the set's id. */
+  #others = new Map<string, string>();
   /** Identities of what this source has on the hub, by that look and by what it applied since. */
   #owned = new Set<string>();
   /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
@@ -94,7 +94,7 @@ export class HubSync {
     this.#settled = undefined;
     const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
     const outcome =
-      changed === undefined
+      changed === undefined || changed.length > MAX_LOOKED_AT
         ? await this.#syncAll(input, wanted, signal)
         : await this.#syncChanged(changed, wanted);
     if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = wanted;
@@ -106,7 +106,7 @@ export class HubSync {
     wanted: readonly SourceObject[],
   ): Promise<SyncOutcome> {
     const tally: Tally = { applied: 0, unchanged: wanted.length - changed.length, pruned: 0, problems: [] };
-    await this.#applyAll(changed, new Map(), tally);
+    await this.#applyAll(changed, undefined, tally);
     return { ...tally, pruneHeld: undefined, unlisted: [] };
   }
 
@@ -120,7 +120,7 @@ export class HubSync {
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
-    this.#others = others;
+    this.#others = new Map(others);
     this.#owned = new Set(members.keys());
     // Where all is there already nobody can be late: a restart waits for nobody.
     const isNew = ({ object }: SourceObject): boolean =>
@@ -158,9 +158,10 @@ export class HubSync {
     return { ...tally, pruneHeld, released, unlisted };
   }
 
+  /** @param members as they were listed for this pass; undefined: the hub is not listed */
   async #applyAll(
     sources: readonly SourceObject[],
-    members: ReadonlyMap<string, KubeObject>,
+    members: ReadonlyMap<string, KubeObject> | undefined,
     tally: Tally,
   ): Promise<void> {
     for (const wave of inWaves(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
@@ -169,7 +170,7 @@ export class HubSync {
 
   async #applyOne(
     entry: SourceObject,
-    members: ReadonlyMap<string, KubeObject>,
+    members: ReadonlyMap<string, KubeObject> | undefined,
     tally: Tally,
   ): Promise<void> {
     try {
@@ -182,14 +183,18 @@ export class HubSync {
     }
   }
 
-  async #applyObject(object: KubeObject, members: ReadonlyMap<string, KubeObject>): Promise<boolean> {
+  async #applyObject(
+    object: KubeObject,
+    members: ReadonlyMap<string, KubeObject> | undefined,
+  ): Promise<boolean> {
     const { api, force } = this.#options;
     const kind = await requiredKind(api, object);
     const desired = desiredObject(placeObject(object, kind), { ...this.#options, applySetId: this.#id });
     const id = identityOf(refOf(desired));
-    let live = members.get(id);
+    let live = members?.get(id);
     let changed = false;
     if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
+      if (members === undefined) await this.#lookAgain(kind, desired);
       await this.#requireFree(id, object);
       // Before the request: whoever asks while it is under way must know.
       this.#owned.add(id);
@@ -206,6 +211,18 @@ export class HubSync {
     if (!this.#options.createNamespaces) return;
     if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
     if (object.kind === 'ManagedCluster') await this.#namespaces.need(object.metadata.name);
+  }
+
+  /** Another controller may have taken or made the object since the hub was listed: the server, that sees one field manager, lets both. */
+  async #lookAgain(kind: KindInfo, desired: KubeObject): Promise<void> {
+    if (this.#options.force) return;
+    const id = identityOf(refOf(desired));
+    const set = await this.#registry.setOf(kind, desired);
+    if (set === undefined || set === this.#id) this.#others.delete(id);
+    else {
+      this.#others.set(id, set);
+      this.#owned.delete(id);
+    }
   }
 
   /** Every source writes as the same field manager, so the server would let two of them fight over an object for ever. */
@@ -264,6 +281,8 @@ export class HubSync {
   }
 }
 
+/** Each changed object is looked at by itself before it is written; for more of them the hub is listed. */
+const MAX_LOOKED_AT = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
 
 function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind[] {

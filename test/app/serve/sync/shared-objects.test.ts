@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
 import { sha256 } from '../../../../src/adapters/store/world-digest.ts';
+import type { FleetController } from '../../../../src/app/serve/serve-fleet.ts';
 import { HubSync } from '../../../../src/app/serve/sync/hub-sync.ts';
 import { SourceClaims } from '../../../../src/app/serve/sync/source-claims.ts';
 import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
@@ -22,6 +26,77 @@ const claimed = (object: KubeObject, file: string): SourceObject => ({
   location: { file, line: 1, column: 1 },
 });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('an object of another controller on the same hub', () => {
+  let fleet: ServedFleet;
+  let other: GitFixture;
+  let otherData: string;
+  let first: FleetController;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+    other = new GitFixture();
+    otherData = mkdtempSync(join(tmpdir(), 'berth-other-'));
+  });
+  afterEach(async () => {
+    await first.close();
+    await fleet.close();
+    other.remove();
+    rmSync(otherData, { recursive: true, force: true });
+  });
+  const HOUR_MS = 3_600_000;
+  const valueOf = async (name: string) =>
+    (await fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name }))?.['data'] as
+      | { value: string }
+      | undefined;
+  /** Both have looked at the whole hub, and do not look at it again. */
+  async function startBoth(force: boolean): Promise<void> {
+    fleet.git.commit({ 'a.yaml': yaml(shared('a', 'own-a')) });
+    other.commit({ 'b.yaml': yaml(shared('b', 'own-b')) });
+    first = await fleet.serve({
+      sources: [{ name: 'first', url: fleet.git.path }],
+      resyncIntervalMs: HOUR_MS,
+    });
+    await fleet.event('synced');
+    await fleet.serve({
+      sources: [{ name: 'second', url: other.path, force }],
+      dataDir: otherData,
+      resyncIntervalMs: HOUR_MS,
+    });
+    await fleet.event('synced');
+  }
+
+  it('is left alone, and named as a conflict, when a commit brings it', async () => {
+    await startBoth(false);
+    fleet.git.commit({ 'shared.yaml': yaml(shared('of the first')) });
+    await fleet.until(() => valueOf('shared'));
+    other.commit({ 'shared.yaml': yaml(shared('of the second')), 'b.yaml': yaml(shared('b2', 'own-b')) });
+    const { object, message } = await fleet.event('sync-problem');
+    expect(object).toBe('ConfigMap shared');
+    expect(message).toContain('belongs to source first');
+    expect(message).toContain('source second (shared.yaml:1:1)');
+    expect(await valueOf('shared')).toEqual({ value: 'of the first' });
+    // The rest of the commit is there.
+    expect(await valueOf('own-b')).toEqual({ value: 'b2' });
+    // When the first one lets go, it is the second one's.
+    fleet.git.commit({ 'shared.yaml': undefined });
+    await fleet.until(async () => ((await valueOf('shared'))?.value === 'of the second' ? true : undefined));
+  });
+
+  it('is not taken back either, when it was this one’s before and the other one forced it', async () => {
+    await startBoth(true);
+    fleet.git.commit({ 'shared.yaml': yaml(shared('of the first')) });
+    await fleet.until(() => valueOf('shared'));
+    other.commit({ 'shared.yaml': yaml(shared('forced')) });
+    await fleet.until(async () => ((await valueOf('shared'))?.value === 'forced' ? true : undefined));
+    fleet.git.commit({
+      'shared.yaml': yaml(shared('of the first again')),
+      'a.yaml': yaml(shared('a2', 'own-a')),
+    });
+    await fleet.until(async () => ((await valueOf('own-a'))?.value === 'a2' ? true : undefined));
+    await pause(300);
+    expect(await valueOf('shared')).toEqual({ value: 'forced' });
+  });
+});
 
 describe('an object that two sources hold in their very first pass', () => {
   let fleet: ServedFleet;
