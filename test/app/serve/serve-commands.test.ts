@@ -205,6 +205,8 @@ describe('commands around a running controller', () => {
     { args: ['--sync', 'push'], error: 'expected apply or observe' },
     { args: ['--poll', 'often'], error: 'expected a duration' },
     { args: ['--listen', 'here'], error: 'expected HOST:PORT' },
+    { args: ['--webhook', 'github=secret'], error: '--webhook: means nothing where nobody listens' },
+    { args: ['--token-file', 'tokens'], error: '--token-file: means nothing where nobody listens' },
     { args: ['--git-ssh-key', 'k'], error: '--git-known-hosts' },
     { args: ['--kubeconfig', '/nonexistent'], error: '/nonexistent: cannot be read' },
   ])('serve $args is refused', async ({ args, error }) => {

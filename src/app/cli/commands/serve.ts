@@ -109,6 +109,12 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
       flags.repo === undefined ? 'nothing' : 'it beside --config',
       'either --repo or --config',
     );
+  const unheard = flags.webhook !== undefined ? '--webhook' : flags.tokenFile && '--token-file';
+  if (flags.listen === undefined && unheard)
+    throw new InputError('means nothing where nobody listens, expected --listen HOST:PORT beside it', {
+      code: 'cli.flag',
+      subject: unheard,
+    });
   const budget = parseRemovalBudget(flags.removalBudget);
   if (budget === undefined)
     throw badFlag('--removal-budget', flags.removalBudget, 'a number or a percentage');

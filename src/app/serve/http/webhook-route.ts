@@ -4,7 +4,7 @@ import { sameRepository } from '../../../adapters/scm/repository-url.ts';
 import type { WebhookEvent } from '../../../adapters/scm/webhook-event.ts';
 import type { WebhookSecrets } from '../../../adapters/scm/verify-webhook.ts';
 import { webhookHandler } from '../../../adapters/scm/webhook-handler.ts';
-import { InputError } from '../../../core/errors.ts';
+import { InputError, errorText } from '../../../core/errors.ts';
 import type { GitLoop } from '../sync/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
@@ -50,13 +50,22 @@ function rotatingSecrets(file: string): WebhookSecrets {
 }
 
 function secretsOf(file: string): readonly string[] {
-  const secrets = readFileSync(file, 'utf8')
+  const secrets = textOf(file)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
   if (secrets.length > 0) return secrets;
-  throw new InputError('is empty, expected one webhook secret per line', {
-    code: 'serve.webhook-secret',
-    subject: file,
-  });
+  throw badSecrets(file, 'is empty, expected one webhook secret per line');
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw badSecrets(file, `cannot be read: ${errorText(cause)}`, cause);
+  }
+}
+
+function badSecrets(file: string, problem: string, cause?: unknown): InputError {
+  return new InputError(problem, { code: 'serve.webhook-secret', subject: `Webhook secrets ${file}`, cause });
 }

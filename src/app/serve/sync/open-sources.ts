@@ -151,6 +151,7 @@ function sourceName(source: ServeSource, taken: Set<string>): string {
     throw new InputError('a source needs a name of its own: a DNS label of at most 50 characters', {
       code: 'serve.source',
       subject: `source ${JSON.stringify(name)}`,
+      hint: taken.has(name) ? 'two sources have this one: give one of them another' : undefined,
     });
   taken.add(name);
   return name;

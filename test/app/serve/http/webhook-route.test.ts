@@ -69,6 +69,21 @@ describe('deliveries to /webhooks', () => {
     expect(fetched).toEqual(want);
   });
 
+  it.each([
+    ['is not there', 'gone', /gone: cannot be read: ENOENT/],
+    ['is empty', 'empty', /empty: is empty, expected one webhook secret per line/],
+  ])('a file of secrets that %s is said at the start', (_name, file, message) => {
+    writeFileSync(join(dir, 'empty'), '\n');
+    const webhookSecretFiles = { github: join(dir, file) };
+    const parts = { options: { clock: { now: () => 0 }, http: { webhookSecretFiles } }, loops: [] };
+    expect(() => webhookRoute(parts as unknown as ControllerHttpOptions)).toThrow(
+      expect.objectContaining({
+        name: 'InputError',
+        message: expect.stringMatching(message) as string,
+      }) as Error,
+    );
+  });
+
   it('a push of a forge that names no repository concerns nobody', async () => {
     const body = '{"ref": "refs/heads/main"}';
     const headers = { 'x-github-event': 'push', 'x-hub-signature-256': hmac(body, 'first') };
