@@ -1,3 +1,4 @@
+import { clusterChange } from './cluster-change.ts';
 import type { ChangeUnderWay, PublishState } from './publish-state.ts';
 import { recentRemovals, type Removal } from './removal-window.ts';
 
@@ -36,14 +37,8 @@ export function changeTo(
     readonly released: ChangeUnderWay['released'];
   },
 ): ChangeUnderWay {
-  const before = new Set(beforeChange(from.state?.change, from.published));
-  const after = new Set(wanted);
-  return {
-    atMs: from.atMs,
-    added: [...after].filter((cluster) => !before.has(cluster)).sort(),
-    removed: [...before].filter((cluster) => !after.has(cluster)).sort(),
-    released: from.released,
-  };
+  const { atMs, released } = from;
+  return { atMs, ...clusterChange(beforeChange(from.state?.change, from.published), wanted), released };
 }
 
 /** What still counts besides this change: a changed spec or a release begins anew. A half-done change is part of the one that goes on with it. */

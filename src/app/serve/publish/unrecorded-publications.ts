@@ -1,5 +1,10 @@
 import type { Logger } from '../../../core/ports.ts';
-import type { DecisionPage, DesiredGroup } from '../../../core/publish/decision-page.ts';
+import { clusterChange } from '../../../core/publish/cluster-change.ts';
+import {
+  type DecisionPage,
+  type DesiredGroup,
+  publishedClusters,
+} from '../../../core/publish/decision-page.ts';
 import type { DecisionRecord } from '../../../core/publish/decision-record.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { PublishState } from '../../../core/publish/publish-state.ts';
@@ -39,7 +44,8 @@ export class UnrecordedPublications {
   constructor(parts: {
     readonly memory: Pick<PublishMemory, 'get'>;
     readonly digest: Digest;
-    readonly log: Logger /** Oldest first. */;
+    readonly log: Logger;
+    /** Oldest first. */
     readonly records: Promise<readonly DecisionRecord[]>;
   }) {
     this.#memory = parts.memory;
@@ -72,16 +78,9 @@ export class UnrecordedPublications {
     this.#newest.delete(key);
     const groups = groupsOfPages(pages);
     if (!this.#readable || this.#isRecorded(key, groups, newest)) return undefined;
-    const before = new Set(
-      newest === undefined ? [] : recordedGroups(newest).flatMap(({ clusters }) => clusters),
-    );
-    const now = new Set(groups.flatMap((group) => membersOf(group).clusters));
-    return {
-      groups,
-      added: [...now].filter((cluster) => !before.has(cluster)).sort(),
-      removed: [...before].filter((cluster) => !now.has(cluster)).sort(),
-      change: this.#memory.get(key)?.change,
-    };
+    const before = newest === undefined ? [] : recordedGroups(newest).flatMap(({ clusters }) => clusters);
+    const change = clusterChange([...new Set(before)], publishedClusters(pages));
+    return { groups, ...change, change: this.#memory.get(key)?.change };
   }
 
   #isRecorded(key: string, groups: readonly DesiredGroup[], newest: DecisionRecord | undefined): boolean {
