@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { World } from '../../core/snapshot/world.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 
@@ -53,6 +54,25 @@ export function digestWorld(world: World): WorldDigest {
   const hashes = WORLD_LISTS.map((list) => pieces[list].map((piece) => piece.hash));
   const parts = first.length === 0 ? [world.now, hashes] : [world.now, hashes, first];
   return { hash: sha256(JSON.stringify(parts)).slice(0, 32), now: world.now, first, pieces };
+}
+
+/** A millisecond's worth. */
+const AT_ONCE = 32;
+
+/**
+ * Digests the objects of a world ahead of its first record, a few at a time. Left to that record, 10,000 objects hold up everything
+ * else for a third of a second.
+ */
+export async function digestAhead(world: World, signal: AbortSignal): Promise<void> {
+  let digested = 0;
+  for (const list of WORLD_LISTS)
+    for (const object of world[list]) {
+      digestOf(object);
+      pieceOf(worldKey(object));
+      if (++digested % AT_ONCE > 0) continue;
+      await nextTurn();
+      if (signal.aborted) return;
+    }
 }
 
 /** `namespace/name`; worlds are ordered by it. */

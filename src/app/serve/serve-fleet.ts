@@ -1,4 +1,4 @@
-import { sha256 } from '../../adapters/store/world-digest.ts';
+import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { sleep } from '../../runtime/sleep.ts';
@@ -89,6 +89,11 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   for (const { start } of loops) start(supervisor);
   const works = options.works === false ? undefined : startWorks(options, emit);
   const ready = becomeReady({ decider, book, readiness, http, emit }, supervisor.signal);
+  if (decider instanceof PublishPipeline)
+    supervisor.start('digests', async (signal) => {
+      await ready;
+      await digestAhead(inventory.world(), signal);
+    });
   return {
     events,
     url: http?.url,
