@@ -288,3 +288,37 @@ describe('reading a folder', () => {
     await expect(readFleetFolder('/no/such')).rejects.toMatchObject({ code: 'source.not-found' });
   });
 });
+
+describe('a mirror that is tidied up', () => {
+  it('holds up no commit, is waited for at the end, and tells the next time what went wrong', async () => {
+    const fixture = new GitFixture();
+    fixture.commit({ 'a.yaml': configMap('a') });
+    const source = await openFleetSource({
+      url: fixture.dir,
+      mirrorDir: path.join(tempDir(), 'm.git'),
+      ambient: process.env,
+    });
+    const ends: ((error?: Error) => void)[] = [];
+    vi.spyOn(source.repository, 'tidy').mockImplementation(
+      () => new Promise((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve()))),
+    );
+    await source.fetch();
+    await source.read();
+    await source.settle();
+    fixture.commit({ 'b.yaml': configMap('b') });
+    await source.fetch();
+    expect(names(await source.read()).sort()).toEqual(['a', 'b']);
+    await source.settle();
+    expect(ends).toHaveLength(1);
+    ends[0]?.(new Error('no room'));
+    await new Promise(setImmediate);
+    await expect(source.settle()).rejects.toThrow('no room');
+    let closed = false;
+    const closing = source.close().then(() => (closed = true));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(closed).toBe(false);
+    ends[1]?.();
+    await closing;
+    fixture.remove();
+  });
+});

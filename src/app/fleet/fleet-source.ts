@@ -11,6 +11,7 @@ import type { ParsePool } from './parse-pool.ts';
 import type { ParsedCache } from './parsed-cache.ts';
 import { FleetReader } from './fleet-reader.ts';
 import { LastFollowed } from './last-followed.ts';
+import { Tidying } from './tidying.ts';
 
 export interface FleetSourceOptions extends MirrorOptions {
   /** Absent: the remote's default branch. */
@@ -31,7 +32,7 @@ export interface FleetSource {
   last(): Promise<string | undefined>;
   /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
   read(commit?: string): Promise<Fleet>;
-  /** Does what could wait until a commit was followed: remembers for the next start what was read, and tidies the mirror up. */
+  /** Does what could wait until a commit was followed: remembers for the next start what was read, and begins to tidy the mirror up. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -60,6 +61,7 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
   const { url, signatures, mirrorDir } = options;
   const followed = new LastFollowed(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
   let [accepted, lastRead]: (string | undefined)[] = [];
+  const tidying = new Tidying(() => repository.tidy());
   // Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted.
   const current = async (): Promise<string> => {
     if (accepted !== undefined) return accepted;
@@ -96,10 +98,13 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
     async settle() {
       if (lastRead !== undefined) await followed.store(lastRead);
       await reader.settle();
-      await repository.tidy();
+      tidying.begin();
     },
     async close() {
-      await reader.settle().finally(() => repository.close());
+      await reader
+        .settle()
+        .finally(() => tidying.end())
+        .finally(() => repository.close());
       await options.cache?.close();
       await verifier?.close();
     },

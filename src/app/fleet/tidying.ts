@@ -1,0 +1,24 @@
+/** Tidies a mirror up without holding anybody up: putting packs together takes seconds, and git lets a fetch go on beside it. */
+export class Tidying {
+  readonly #tidy: () => Promise<void>;
+  #running: Promise<unknown> | undefined;
+  #failed: { readonly error: unknown } | undefined;
+
+  constructor(tidy: () => Promise<void>) {
+    this.#tidy = tidy;
+  }
+
+  /** Does nothing while it is under way. @throws what went wrong the last time, once */
+  begin(): void {
+    const failed = this.#failed;
+    this.#failed = undefined;
+    this.#running ??= this.#tidy()
+      .catch((error: unknown) => (this.#failed = { error }))
+      .finally(() => (this.#running = undefined));
+    if (failed !== undefined) throw failed.error;
+  }
+
+  async end(): Promise<void> {
+    await this.#running;
+  }
+}
