@@ -24,8 +24,7 @@ export async function planSources(
   tell: (what: string) => void,
 ): Promise<PlanSources> {
   checkSettingsFlags(flags);
-  if (flags.config === undefined)
-    return { sources: [{ name: 'fleet', rank: 0, paths: flags.path, budget: undefined, applies: true }] };
+  if (flags.config === undefined) return { sources: [{ ...plannedAs(ONLY_SOURCE, 0), paths: flags.path }] };
   const { readSettings } = await import('../settings/read-settings.ts');
   const { chooseSources } = await import('../settings/choose-sources.ts');
   const all = await readSettings(resolve(io.cwd, flags.config));
@@ -36,11 +35,8 @@ export async function planSources(
   const budgets = new Map(all.map((source) => [setOf(source), source.removalBudget]));
   return {
     sources: chosen.map((source) => ({
-      name: source.name,
-      rank: all.indexOf(source),
+      ...plannedAs(source, all.indexOf(source)),
       paths: source.paths ?? [],
-      budget: source.removalBudget,
-      applies: source.sync !== 'observe',
     })),
     others: await fetchOthers(io, flags, others, (source) => {
       tell(`fetching ${source.name}`);
@@ -61,12 +57,21 @@ async function fetchOthers(
   return withFetchContext(io, flags, others, async (context) => {
     const fleets: SourceFleet[] = [];
     for (const source of others) {
-      const { name, removalBudget: budget } = source;
-      const rank = rankOf(source);
-      fleets.push(
-        await withFetchedFleet(source, context, async ({ objects }) => ({ name, rank, budget, objects })),
-      );
+      const planned = plannedAs(source, rankOf(source));
+      fleets.push(await withFetchedFleet(source, context, async ({ objects }) => ({ ...planned, objects })));
     }
     return fleets;
   });
+}
+
+type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'allowEmpty' | 'sync'>;
+
+/** Without a settings file there is one source, as in `berth serve --repo`. */
+const ONLY_SOURCE: PlannedAs = { name: 'fleet' };
+
+function plannedAs(
+  { name, removalBudget: budget, allowEmpty = false, sync }: PlannedAs,
+  rank: number,
+): Omit<SourceFleet, 'objects'> {
+  return { name, rank, budget, allowEmpty, applies: sync !== 'observe' };
 }

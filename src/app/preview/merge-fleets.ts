@@ -10,6 +10,10 @@ export interface SourceFleet {
   readonly rank: number;
   readonly objects: readonly SourceObject[];
   readonly budget: RemovalBudget | undefined;
+  /** Its last objects may leave the hub without a release. */
+  readonly allowEmpty: boolean;
+  /** Berth applies it, so that what leaves Git is deleted. */
+  readonly applies: boolean;
 }
 
 export interface MergedFleets {

@@ -36,8 +36,6 @@ export interface PlanRevisionsInput {
 
 export interface PlannedSource extends Omit<SourceFleet, 'objects'> {
   readonly paths: readonly string[];
-  /** Berth applies it, so that what leaves Git is deleted. */
-  readonly applies: boolean;
 }
 
 export interface PlannedRevisions {
@@ -66,9 +64,11 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const globs = input.sources.flatMap(({ paths }) => paths);
   requireManifests([...baseFleets, ...headFleets], input.folder, globs);
   input.tell('deciding');
-  const [stands, comes] = [baseFleets, headFleets].map((fleets) =>
-    mergeFleets([...fleets, ...(input.others ?? [])]),
-  ) as [MergedFleets, MergedFleets];
+  const others = input.others ?? [];
+  const [stands, comes] = [baseFleets, headFleets].map((fleets) => mergeFleets([...fleets, ...others])) as [
+    MergedFleets,
+    MergedFleets,
+  ];
   const plan = planFleets({
     base: { fleet: { ...baseFleets[0], ...stands }, end: { name: input.base, commit: before } },
     head: { fleet: { ...headFleets[0], ...comes }, end: { name: input.head, commit: head } },
@@ -87,7 +87,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     plan: {
       ...plan,
       deletionsHeld: headFleets.flatMap(
-        (fleet, at) => (input.sources[at]?.applies && heldDeletions(baseFleets[at] ?? fleet, fleet)) || [],
+        (fleet, at) => heldDeletions(baseFleets[at] ?? fleet, fleet, [...headFleets, ...others]) ?? [],
       ),
       notEvaluated: [...notes, ...unread, ...plan.notEvaluated],
     },
@@ -103,7 +103,7 @@ async function readSources(
   commit: string,
 ): Promise<readonly (Fleet & SourceFleet)[]> {
   const fleets: (Fleet & SourceFleet)[] = [];
-  for (const { paths, applies: _applies, ...source } of sources) {
+  for (const { paths, ...source } of sources) {
     const reader = new FleetReader(repository, { paths, keepLastGood: true, ambient });
     fleets.push({ ...(await reader.read(commit)), ...source });
   }

@@ -28,6 +28,8 @@ export interface ServeSource {
   readonly sync?: 'apply' | 'observe' | undefined;
   /** How much one change may remove: deletions of the source, clusters of its placements. Default: the controller's. */
   readonly budget?: RemovalBudget | undefined;
+  /** Let the last objects that the source has on the hub go without a release. Default false. */
+  readonly allowEmpty?: boolean | undefined;
   /** Take fields that belong to other managers. Default false. */
   readonly force?: boolean | undefined;
 }

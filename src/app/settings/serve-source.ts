@@ -28,7 +28,7 @@ export interface SourceContext {
 
 /** What a source of the settings file means for the controller. InputError for a URL, ref or credentials that cannot work. */
 export function serveSource(settings: SourceSettings, context: SourceContext): ServeSource {
-  const { name, url, paths, caFile, signatures, sync, force } = settings;
+  const { name, url, paths, caFile, signatures, sync, force, allowEmpty } = settings;
   const credentials = new SourceCredentials(name, context);
   const auth = settings.credentials === undefined ? undefined : credentials.auth(settings.credentials);
   checkAuthFits(parseGitUrl(url), auth ?? NO_AUTH);
@@ -43,6 +43,7 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
     sync,
     force,
     budget: settings.removalBudget,
+    allowEmpty,
     commitStatus:
       settings.commitStatus === undefined
         ? undefined

@@ -80,6 +80,8 @@ const source = z.strictObject({
     .transform((value) => parseRemovalBudget(String(value)))
     .refine((budget) => budget !== undefined, { error: 'expected a number or a percentage' })
     .optional(),
+  /** Let the last objects that the source has on the hub go as well, within the budget; otherwise that waits for a release. */
+  allowEmpty: z.boolean().optional(),
 });
 
 /** The settings file of `berth serve`: which repositories are followed, and how. */

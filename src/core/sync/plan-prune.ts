@@ -17,8 +17,16 @@ export interface PruneInput {
   readonly source: string;
   /** Members of the ApplySet on the hub. */
   readonly members: readonly KubeObject[];
-  /** Identities of what Git holds now; an object that could not be read counts as held. */
+  /** Identities of what the source holds in Git now; an object that could not be read counts as held. */
   readonly wanted: ReadonlySet<string>;
+  /** Another source holds the object: it moves there, so that it is neither deleted nor left to this one. */
+  readonly movesOn: (identity: string) => boolean;
+  /** Something that the source holds in Git stands on the hub since now, if it was no member before. */
+  readonly arrives: boolean;
+  /** Nothing may be left: the removal budget is all that counts. */
+  readonly allowEmpty?: boolean | undefined;
+  /** The id of the commit that the objects left Git with, where that is known. */
+  readonly commit?: string | undefined;
   /** False: a file could not be read, so nobody knows what left Git. */
   readonly complete: boolean;
   readonly budget: RemovalBudget;
@@ -45,7 +53,10 @@ export type PrunePlan =
 
 /** What may be deleted because it left Git. */
 export function planPrune(input: PruneInput): PrunePlan {
-  const gone = input.members.filter((member) => !input.wanted.has(identityOf(refOf(member))));
+  const gone = input.members.filter((member) => {
+    const identity = identityOf(refOf(member));
+    return !input.wanted.has(identity) && !input.movesOn(identity);
+  });
   const kept = gone.filter((object) => !mayPrune(object));
   const objects = gone.filter(
     (object) => mayPrune(object) && object.metadata.deletionTimestamp === undefined,
@@ -56,14 +67,36 @@ export function planPrune(input: PruneInput): PrunePlan {
     const message = `${objects.length} objects are not in Git, but not all of Git could be read; nothing is deleted: ${listNames(names)}`;
     return { kind: 'suspended', message };
   }
-  const limit = removalLimit(input.budget, input.members.length);
   const token = planToken(input.digest, `sync ${input.source}`, names, []);
-  if (objects.length <= limit) return { kind: 'prune', objects, kept };
+  // Asked first: a release is recorded, also where the commit that brings it makes it needless.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
+  const problem = holdOf(input, names);
+  if (problem === undefined) return { kind: 'prune', objects, kept };
   const message =
-    `${objects.length} of ${input.members.length} objects left Git (budget ${limit}); nothing is deleted: ${listNames(names)}. ` +
-    `To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (a namespace, say), or run: berth release --source ${input.source} --token ${token}`;
+    `${problem.what}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
+    `To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
   return { kind: 'held', message, token, objects };
+}
+
+interface HoldReason {
+  readonly what: string;
+  readonly advice: string;
+  readonly carrier: string;
+}
+
+function holdOf(input: PruneInput, names: readonly string[]): HoldReason | undefined {
+  const { source, members, wanted, budget, commit } = input;
+  const stays = input.arrives || members.some((member) => wanted.has(identityOf(refOf(member))));
+  const left = `${names.length} of ${members.length} objects left Git`;
+  if (!stays && !input.allowEmpty)
+    return {
+      what: `${left}${commit === undefined ? '' : ` in commit ${commit.slice(0, 12)}`}, and nothing that source ${source} holds in Git would be left on the hub`,
+      advice: 'If that is a mistake, mend the source: its ref and its paths, say. ',
+      carrier: 'a namespace that is added for it, say',
+    };
+  const limit = removalLimit(budget, members.length);
+  if (names.length <= limit) return undefined;
+  return { what: `${left} (budget ${limit})`, advice: '', carrier: 'a namespace, say' };
 }
 
 /** Version does not matter: `v1beta1` and `v1` of a kind are one object. */

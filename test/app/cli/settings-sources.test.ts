@@ -107,6 +107,22 @@ describe('berth plan and berth validate with a settings file', () => {
     expect((await plan(apps, '--config', file, '--source', 'second')).hasChanges).toBe(false);
   });
 
+  it('shows as held what would leave nothing of a source, but not where it may be empty or hands all over', async () => {
+    branch(apps, { 'web.yaml': '' });
+    const deletions = async (file: string) =>
+      (await plan(apps, '--config', file, '--source', 'apps')).deletionsHeld;
+    expect(await deletions(settings())).toMatchObject([
+      {
+        source: 'apps',
+        message: expect.stringContaining('1 of 1 objects left Git, and nothing that') as string,
+      },
+    ]);
+    expect(await deletions(settings({ allowEmpty: true }))).toEqual([]);
+    expect(await deletions(settings({ sync: 'observe' }))).toEqual([]);
+    clusters.commit({ 'fleet/web.yaml': yaml(placement('web')) });
+    expect(await deletions(settings())).toEqual([]);
+  });
+
   it.each([
     {
       name: 'no choice among several',

@@ -38,6 +38,7 @@ sources:
     caFile: ca.pem
     force: true
     removalBudget: 10%
+    allowEmpty: true
 `;
 
 describe('the settings file', () => {
@@ -69,6 +70,7 @@ describe('the settings file', () => {
         caFile: path.join(dir, 'ca.pem'),
         force: true,
         budget: { percent: 10, atLeast: 2 },
+        allowEmpty: true,
       },
     ]);
   });

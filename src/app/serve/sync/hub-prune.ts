@@ -20,10 +20,21 @@ export interface PruneParts {
   readonly digest: Digest;
   readonly source: string;
   readonly budget: RemovalBudget;
+  /** Let the last objects of the source go like any others. */
+  readonly allowEmpty?: boolean | undefined;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<SourceClaims, 'isSaidBesides'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
+}
+
+/** What the hub has of the source. */
+export interface PruneState {
+  readonly members: ReadonlyMap<string, KubeObject>;
+  /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
+  readonly arrives: boolean;
+  /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
+  readonly parent: KubeObject | undefined;
 }
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'> {
@@ -32,37 +43,33 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'
 }
 
 /**
- * Deletes the members that left Git, as far as may be: all of Git was read, and the removal budget or a release lets it happen.
- * @param parent of the ApplySet, with the release by hand; one in Git is noted there before anything goes
+ * Deletes the members that left Git, as far as may be: all of Git was read, something of the source stays, and so does most of it, or a
+ * release lets it happen.
  */
 export async function pruneHub(
   parts: PruneParts,
   input: SyncInput,
-  members: ReadonlyMap<string, KubeObject>,
-  parent: KubeObject | undefined,
+  { members, arrives, parent }: PruneState,
 ): Promise<PruneOutcome> {
-  const { source, budget, digest } = parts;
   const { annotations = {} } = parent?.metadata ?? {};
   const byHand = annotations[RELEASE_ANNOTATION];
   const inGit = input.objects.flatMap(({ object }) => releaseTokens(object.metadata));
   const plan = planPrune({
-    source,
+    ...parts,
     members: [...members.values()],
-    wanted: new Set([
-      ...input.objects.flatMap(({ object }) => standingIdentities(object)),
-      ...[...members.keys()].filter((identity) => parts.claims.isSaidBesides(source, identity)),
-    ]),
+    wanted: new Set(input.objects.flatMap(({ object }) => standingIdentities(object))),
+    movesOn: (identity) => parts.claims.isSaidBesides(parts.source, identity),
+    arrives,
     complete: input.complete,
-    budget,
+    commit: input.commit?.id,
     releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],
-    digest,
   });
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
   if (plan.kind === 'suspended') {
     const { message } = plan;
     return {
       ...nothing,
-      problems: [{ object: `source ${source}`, message, location: undefined, retry: false }],
+      problems: [{ object: `source ${parts.source}`, message, location: undefined, retry: false }],
     };
   }
   await parts.registry.noteHeld(plan.kind === 'held' ? plan : undefined);

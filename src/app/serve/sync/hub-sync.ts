@@ -31,6 +31,8 @@ export interface HubSyncOptions {
   readonly source: string;
   readonly namespace: string;
   readonly budget: RemovalBudget;
+  /** Let the last objects that the source has on the hub go without asking. Default: a release is needed for that. */
+  readonly allowEmpty?: boolean | undefined;
   readonly force: boolean;
   readonly markPlacements: boolean;
   /** Write recorded status of clusters and scores: only for a hub that has no agents. */
@@ -144,8 +146,7 @@ export class HubSync {
     const { pruneHeld, released, deleted, problems } = await pruneHub(
       { ...this.#options, limit: this.#limit, registry: this.#registry },
       input,
-      members,
-      parent,
+      { members, parent, arrives: tally.applied + tally.unchanged > 0 },
     );
     tally.problems.push(...problems);
     tally.pruned = deleted.length;

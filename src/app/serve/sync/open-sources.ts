@@ -134,6 +134,7 @@ function hubSyncOf(
     source: name,
     namespace: options.namespace ?? 'berth-system',
     budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
+    allowEmpty: from.allowEmpty,
     force: from.force === true,
     // On an embedded hub nobody else schedules.
     markPlacements: options.schedule !== 'upstream' && !embedded,

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { refOf } from '../../../src/core/model/object-ref.ts';
+import { identityOf, planPrune, type PruneInput } from '../../../src/core/sync/plan-prune.ts';
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const object = (kind: string, name: string, annotations: Record<string, string> = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, namespace: 'team-a', annotations },
+});
+
+describe('planPrune', () => {
+  const members = Array.from({ length: 12 }, (_, i) => object('ConfigMap', `c${i}`));
+  const input = (over: Partial<PruneInput>): PruneInput => ({
+    source: 'fleet',
+    members,
+    wanted: new Set(),
+    movesOn: () => false,
+    arrives: true,
+    complete: true,
+    budget: { percent: 25, atLeast: 2 },
+    releasedTokens: [],
+    digest,
+    ...over,
+  });
+  const wanting = (...kept: KubeObject[]) => new Set(kept.map((entry) => identityOf(refOf(entry))));
+
+  it('deletes what left Git', () => {
+    expect(planPrune(input({ wanted: wanting(...members.slice(3)) }))).toMatchObject({
+      kind: 'prune',
+      objects: members.slice(0, 3),
+    });
+  });
+
+  it('does not care for the version in Git', () => {
+    const moved = { ...members[0]!, apiVersion: 'v2' };
+    expect(planPrune(input({ members: [members[0]!], wanted: wanting(moved) }))).toMatchObject({
+      kind: 'prune',
+      objects: [],
+    });
+  });
+
+  it('holds more than the budget until a release names exactly this', () => {
+    const wanted = wanting(...members.slice(4));
+    const held = planPrune(input({ wanted }));
+    expect(held).toMatchObject({
+      kind: 'held',
+      message: expect.stringContaining('4 of 12 objects left Git (budget 3)') as string,
+    });
+    const token = held.kind === 'held' ? held.token : '';
+    expect(planPrune(input({ wanted, releasedTokens: ['ffffffffffff', token] })).kind).toBe('prune');
+    expect(planPrune(input({ wanted: wanting(...members.slice(5)), releasedTokens: [token] })).kind).toBe(
+      'held',
+    );
+  });
+
+  it('deletes nothing while a file could not be read', () => {
+    expect(planPrune(input({ wanted: wanting(...members.slice(1)), complete: false })).kind).toBe(
+      'suspended',
+    );
+  });
+
+  it.each([
+    { kind: 'ConfigMap', annotations: {}, pruned: true },
+    { kind: 'ConfigMap', annotations: { 'berth.dev/prune': 'disabled' }, pruned: false },
+    { kind: 'ConfigMap', annotations: { 'berth.dev/prune': 'enabled' }, pruned: true },
+    // Meant to keep it, most likely.
+    { kind: 'ConfigMap', annotations: { 'berth.dev/prune': 'false' }, pruned: false },
+    { kind: 'Namespace', annotations: {}, pruned: false },
+    { kind: 'Namespace', annotations: { 'berth.dev/prune': 'enabled' }, pruned: true },
+    { kind: 'CustomResourceDefinition', annotations: {}, pruned: false },
+  ])('$kind with $annotations is pruned: $pruned', ({ kind, annotations, pruned }) => {
+    const plan = planPrune(input({ members: [object(kind, 'x', annotations)] }));
+    expect(plan.kind === 'prune' && plan.objects.length === 1).toBe(pruned);
+  });
+
+  describe('of the last objects that the source has on the hub', () => {
+    const [one, two, three] = members as [KubeObject, KubeObject, KubeObject];
+    const emptied = (over: Partial<PruneInput> = {}) =>
+      planPrune(input({ members: [one, two], arrives: false, commit: 'c0ffee'.repeat(7), ...over }));
+
+    it('holds it whatever the budget says, and says which source, which commit, how much and the way out', () => {
+      const held = emptied({ budget: { percent: 100, atLeast: 100 } });
+      const token = held.kind === 'held' ? held.token : '';
+      expect(held).toEqual({
+        kind: 'held',
+        token: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
+        objects: [one, two],
+        message:
+          '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet holds in Git would be left on the hub; ' +
+          'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, mend the source: its ref and its paths, say. ' +
+          `To let this happen, set the annotation berth.dev/release: "${token}" on an object of the source in Git (a namespace that is added for it, say), ` +
+          `or run: berth release --source fleet --token ${token}`,
+      });
+      expect(emptied({ releasedTokens: [token] })).toMatchObject({
+        kind: 'prune',
+        objects: [one, two],
+        releasedToken: token,
+      });
+      // It names these two, and not the last one of them.
+      expect(emptied({ members: [two], releasedTokens: [token] }).kind).toBe('held');
+    });
+
+    it.each<{ name: string; over: Partial<PruneInput>; kind: string; deleted?: number }>([
+      { name: 'a source that never had anything', over: { members: [] }, kind: 'prune', deleted: 0 },
+      { name: 'one of two that stays', over: { wanted: wanting(one) }, kind: 'prune', deleted: 1 },
+      { name: 'others that came in the same pass', over: { arrives: true }, kind: 'prune', deleted: 2 },
+      { name: 'a source that may be emptied', over: { allowEmpty: true }, kind: 'prune', deleted: 2 },
+      {
+        name: 'a source that may be emptied, beyond its budget',
+        over: { allowEmpty: true, budget: { percent: 0, atLeast: 1 } },
+        kind: 'held',
+      },
+      { name: 'all that move to another source', over: { movesOn: () => true }, kind: 'prune', deleted: 0 },
+      {
+        name: 'some that move to another source, and one that is gone',
+        over: { movesOn: (identity) => identity === identityOf(refOf(one)) },
+        kind: 'held',
+      },
+      {
+        name: 'what is kept anyway, and nothing else',
+        over: {
+          members: [object('Namespace', 'x'), object('Secret', 'y', { 'berth.dev/prune': 'disabled' })],
+        },
+        kind: 'prune',
+        deleted: 0,
+      },
+      {
+        name: 'all but a namespace that is kept although it left Git',
+        over: { members: [one, object('Namespace', 'x')] },
+        kind: 'held',
+      },
+      {
+        name: 'what is being deleted already',
+        over: {
+          members: [one, two].map((member) => ({
+            ...member,
+            metadata: { ...member.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+          })),
+        },
+        kind: 'prune',
+        deleted: 0,
+      },
+      { name: 'a commit that cannot be read wholly', over: { complete: false }, kind: 'suspended' },
+    ])('$name: $kind', ({ over, kind, deleted }) => {
+      const plan = emptied(over);
+      expect(plan.kind).toBe(kind);
+      if (deleted !== undefined) expect(plan.kind === 'prune' && plan.objects).toHaveLength(deleted);
+    });
+
+    it('records a release also where what carries it is what stays', () => {
+      const held = emptied({ members: [one, two, three] });
+      const releasedTokens = held.kind === 'held' ? [held.token] : [];
+      expect(emptied({ members: [one, two, three], releasedTokens, arrives: true })).toMatchObject({
+        kind: 'prune',
+        releasedToken: releasedTokens[0],
+      });
+    });
+  });
+});
