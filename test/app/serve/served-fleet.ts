@@ -21,6 +21,7 @@ type EventOf<K extends FleetEvent['kind']> = FleetEvent & { readonly kind: K };
 export class ServedFleet {
   readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
   readonly git = new GitFixture();
+  #second: GitFixture | undefined;
   readonly dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
   /** Since the last `serve`. */
   events: FleetEvent[] = [];
@@ -34,10 +35,16 @@ export class ServedFleet {
     return new ServedFleet(await startEmbeddedHub({}, hub));
   }
 
+  /** Another repository, for tests of two sources. */
+  get second(): GitFixture {
+    return (this.#second ??= new GitFixture());
+  }
+
   async close(): Promise<void> {
     await this.stop();
     await this.hub.close();
     this.git.remove();
+    this.#second?.remove();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 

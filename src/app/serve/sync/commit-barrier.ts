@@ -70,11 +70,7 @@ export class CommitBarrier {
 
   deleted(object: KubeObject): void {
     const { uid } = object.metadata;
-    this.#await(
-      object,
-      (now) =>
-        now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined || now === undefined,
-    );
+    this.#await(object, (now) => now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined);
   }
 
   get isHalf(): boolean {

@@ -244,20 +244,22 @@ describe('the permissions that berth serve --print-rbac prints', () => {
   });
 
   it.each([
-    { missing: 'get namespaces', refused: 'get namespaces' },
-    { missing: 'list placements', refused: 'list placements' },
-    { missing: 'watch managedclusters', refused: 'watch managedclusters' },
+    ...[
+      'get namespaces',
+      'list placements',
+      'watch managedclusters',
+      'create placementdecisions',
+      'patch placementdecisions/status',
+      'patch placements/status',
+      'create manifestworks',
+      'patch manifestworkreplicasets/status',
+    ].map((missing) => ({ missing, refused: missing })),
     { missing: 'create managedclusters', refused: 'patch managedclusters' },
     { missing: 'create managedclustersets/join', refused: 'patch managedclusters' },
     { missing: 'update managedclusters/accept', refused: 'patch managedclusters' },
     { missing: 'create managedclustersets/bind', refused: 'patch managedclustersetbindings' },
     { missing: 'execute-as manifestworks', refused: /cannot manipulate the Manifestwork with executor/ },
     { missing: 'create configmaps', refused: 'patch configmaps' },
-    { missing: 'create placementdecisions', refused: 'create placementdecisions' },
-    { missing: 'patch placementdecisions/status', refused: 'patch placementdecisions/status' },
-    { missing: 'patch placements/status', refused: 'patch placements/status' },
-    { missing: 'create manifestworks', refused: 'create manifestworks' },
-    { missing: 'patch manifestworkreplicasets/status', refused: 'patch manifestworkreplicasets/status' },
   ])('without "$missing" something is refused', async ({ missing, refused }) => {
     expect(printedRights(EVERYTHING)).toContain(missing);
     restricted = await restrictedClient(fleet, EVERYTHING, missing);

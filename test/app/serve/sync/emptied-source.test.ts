@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
-import { GitFixture } from '../../../fakes/git-fixture.ts';
 import { namespace, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
@@ -128,31 +127,24 @@ describe('the last objects that a source has on the hub', () => {
   });
 
   it('move to another source together, without a release and without being deleted', async () => {
-    const other = new GitFixture();
-    try {
-      other.commit({ 'own.yaml': yaml(settings('own')) });
-      await fleet.serve({
-        sources: [
-          { name: 'fleet', url: fleet.git.path },
-          { name: 'other', url: other.path },
-        ],
-      });
-      await fleet.event('synced', ({ source }) => source === 'fleet');
-      await fleet.event('synced', ({ source }) => source === 'other');
-      const before = await uids();
-      other.commit({ 'apps.yaml': yaml(settings('a'), settings('b')) });
-      await fleet.event('sync-problem', ({ source }) => source === 'other');
-      const mark = fleet.events.length;
-      fleet.git.commit(none);
-      await fleet.event('synced', ({ source, applied: count }) => source === 'other' && count === 2, mark);
-      expect(await uids()).toEqual(before);
-      await fleet.until(
-        async () => ((await annotations())['berth.dev/held-token'] ?? '') === '' || undefined,
-      );
-      expect(fleet.events.filter((event) => event.kind === 'synced' && event.pruned > 0)).toEqual([]);
-    } finally {
-      other.remove();
-    }
+    fleet.second.commit({ 'own.yaml': yaml(settings('own')) });
+    await fleet.serve({
+      sources: [
+        { name: 'fleet', url: fleet.git.path },
+        { name: 'other', url: fleet.second.path },
+      ],
+    });
+    await fleet.event('synced', ({ source }) => source === 'fleet');
+    await fleet.event('synced', ({ source }) => source === 'other');
+    const before = await uids();
+    fleet.second.commit({ 'apps.yaml': yaml(settings('a'), settings('b')) });
+    await fleet.event('sync-problem', ({ source }) => source === 'other');
+    const mark = fleet.events.length;
+    fleet.git.commit(none);
+    await fleet.event('synced', ({ source, applied: count }) => source === 'other' && count === 2, mark);
+    expect(await uids()).toEqual(before);
+    await fleet.until(async () => ((await annotations())['berth.dev/held-token'] ?? '') === '' || undefined);
+    expect(fleet.events.filter((event) => event.kind === 'synced' && event.pruned > 0)).toEqual([]);
   });
 
   it('are what a plan says is held, under the same token', async () => {

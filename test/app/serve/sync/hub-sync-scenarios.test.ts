@@ -7,21 +7,15 @@ import {
   PLACEMENT_DECISION,
 } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { GitFixture } from '../../../fakes/git-fixture.ts';
 import { baseFiles, binding, cluster, clusterSet, namespace, placement, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
 describe('Git and others on one hub', () => {
   let fleet: ServedFleet;
-  let second: GitFixture;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
-    second = new GitFixture();
   });
-  afterEach(async () => {
-    await fleet.close();
-    second.remove();
-  });
+  afterEach(() => fleet.close());
 
   const region = (name: string, value: string) => cluster(name, { labels: { region: value } });
   const byHand = (name: string, value: string) =>
@@ -51,11 +45,11 @@ describe('Git and others on one hub', () => {
     await byHand('c1', 'eu');
     await byHand('c9', 'eu');
     fleet.git.commit({ ...baseFiles, 'clusters.yaml': yaml(region('c1', 'us')) });
-    second.commit({ 'clusters.yaml': yaml(region('c9', 'us')) });
+    fleet.second.commit({ 'clusters.yaml': yaml(region('c9', 'us')) });
     await fleet.serve({
       sources: [
         { name: 'meek', url: fleet.git.path },
-        { name: 'strong', url: second.path, force: true },
+        { name: 'strong', url: fleet.second.path, force: true },
       ],
     });
     await fleet.event('synced', ({ source }) => source === 'strong');
@@ -72,12 +66,12 @@ describe('Git and others on one hub', () => {
       data: { value },
     });
     fleet.git.commit({ 'a.yaml': yaml(ours('first')) });
-    second.commit({ 'b.yaml': yaml(ours('second')) });
+    fleet.second.commit({ 'b.yaml': yaml(ours('second')) });
     const first = { name: 'first', url: fleet.git.path };
     await fleet.serve({ sources: [first] });
     await fleet.event('synced');
     await fleet.stop();
-    await fleet.serve({ sources: [first, { name: 'second', url: second.path }] });
+    await fleet.serve({ sources: [first, { name: 'second', url: fleet.second.path }] });
     expect(await fleet.event('sync-problem', ({ source }) => source === 'second')).toMatchObject({
       object: 'ConfigMap default/shared',
       message: expect.stringContaining('belongs to source first') as string,
@@ -96,10 +90,10 @@ describe('Git and others on one hub', () => {
   it('a placement that moves to another source is the same one there, and its decisions stay', async () => {
     const moved = { 'web.yaml': yaml(placement('web')) };
     fleet.git.commit({ ...baseFiles, ...moved });
-    second.commit({ 'other.yaml': yaml(placement('other')) });
+    fleet.second.commit({ 'other.yaml': yaml(placement('other')) });
     const sources = [
       { name: 'first', url: fleet.git.path },
-      { name: 'second', url: second.path },
+      { name: 'second', url: fleet.second.path },
     ];
     await fleet.serve({ sources });
     await fleet.published('web');
@@ -108,7 +102,7 @@ describe('Git and others on one hub', () => {
       (await fleet.hub.api.get(PLACEMENT_DECISION, { namespace: 'team-a', name: 'web-decision-1' }))?.metadata
         .uid;
     const [uid, set, page] = [(await fleet.read('web')).metadata.uid, await setOf(), await pageOf()];
-    second.commit(moved);
+    fleet.second.commit(moved);
     await fleet.event('sync-problem', ({ source }) => source === 'second');
     const mark = fleet.events.length;
     fleet.git.commit({ 'web.yaml': undefined });

@@ -11,7 +11,6 @@ import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import type { SourceObject } from '../../../../src/core/model/source-object.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { GitFixture } from '../../../fakes/git-fixture.ts';
 import { yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
@@ -29,18 +28,15 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('an object of another controller on the same hub', () => {
   let fleet: ServedFleet;
-  let other: GitFixture;
   let otherData: string;
   let first: FleetController;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
-    other = new GitFixture();
     otherData = mkdtempSync(join(tmpdir(), 'berth-other-'));
   });
   afterEach(async () => {
     await first.close();
     await fleet.close();
-    other.remove();
     rmSync(otherData, { recursive: true, force: true });
   });
   const HOUR_MS = 3_600_000;
@@ -51,14 +47,14 @@ describe('an object of another controller on the same hub', () => {
   /** Both have looked at the whole hub, and do not look at it again. */
   async function startBoth(force: boolean): Promise<void> {
     fleet.git.commit({ 'a.yaml': yaml(shared('a', 'own-a')) });
-    other.commit({ 'b.yaml': yaml(shared('b', 'own-b')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('b', 'own-b')) });
     first = await fleet.serve({
       sources: [{ name: 'first', url: fleet.git.path }],
       resyncIntervalMs: HOUR_MS,
     });
     await fleet.event('synced');
     await fleet.serve({
-      sources: [{ name: 'second', url: other.path, force }],
+      sources: [{ name: 'second', url: fleet.second.path, force }],
       dataDir: otherData,
       resyncIntervalMs: HOUR_MS,
     });
@@ -69,7 +65,10 @@ describe('an object of another controller on the same hub', () => {
     await startBoth(false);
     fleet.git.commit({ 'shared.yaml': yaml(shared('of the first')) });
     await fleet.until(() => valueOf('shared'));
-    other.commit({ 'shared.yaml': yaml(shared('of the second')), 'b.yaml': yaml(shared('b2', 'own-b')) });
+    fleet.second.commit({
+      'shared.yaml': yaml(shared('of the second')),
+      'b.yaml': yaml(shared('b2', 'own-b')),
+    });
     const { object, message } = await fleet.event('sync-problem');
     expect(object).toBe('ConfigMap shared');
     expect(message).toContain('belongs to source first');
@@ -86,7 +85,7 @@ describe('an object of another controller on the same hub', () => {
     await startBoth(true);
     fleet.git.commit({ 'shared.yaml': yaml(shared('of the first')) });
     await fleet.until(() => valueOf('shared'));
-    other.commit({ 'shared.yaml': yaml(shared('forced')) });
+    fleet.second.commit({ 'shared.yaml': yaml(shared('forced')) });
     await fleet.until(async () => ((await valueOf('shared'))?.value === 'forced' ? true : undefined));
     fleet.git.commit({
       'shared.yaml': yaml(shared('of the first again')),
@@ -100,15 +99,10 @@ describe('an object of another controller on the same hub', () => {
 
 describe('an object that two sources hold in their very first pass', () => {
   let fleet: ServedFleet;
-  let second: GitFixture;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
-    second = new GitFixture();
   });
-  afterEach(async () => {
-    await fleet.close();
-    second.remove();
-  });
+  afterEach(() => fleet.close());
   const valueNow = async () =>
     (
       (await fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name: 'shared' }))?.['data'] as
@@ -122,11 +116,11 @@ describe('an object that two sources hold in their very first pass', () => {
     { name: 'the first of two that force', force: [true, true], winner: 'first', loser: 'second' },
   ])('goes to $name, and the other one says where both are', async ({ force, winner, loser }) => {
     fleet.git.commit({ 'a.yaml': yaml(shared('first'), shared('x', 'own-a')) });
-    second.commit({ 'b.yaml': yaml(shared('x', 'own-b'), shared('second')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('x', 'own-b'), shared('second')) });
     await fleet.serve({
       sources: [
         { name: 'first', url: fleet.git.path, force: force[0] },
-        { name: 'second', url: second.path, force: force[1] },
+        { name: 'second', url: fleet.second.path, force: force[1] },
       ],
       http: fleet.http(),
     });
@@ -155,17 +149,17 @@ describe('an object that two sources hold in their very first pass', () => {
 
   it('is noticed as well when both add it later, between two full looks at the hub', async () => {
     fleet.git.commit({ 'a.yaml': yaml(shared('x', 'own-a')) });
-    second.commit({ 'b.yaml': yaml(shared('x', 'own-b')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('x', 'own-b')) });
     await fleet.serve({
       sources: [
         { name: 'first', url: fleet.git.path },
-        { name: 'second', url: second.path },
+        { name: 'second', url: fleet.second.path },
       ],
       resyncIntervalMs: 3_600_000,
     });
     await fleet.event('synced', ({ source }) => source === 'first');
     await fleet.event('synced', ({ source }) => source === 'second');
-    second.commit({ 'b.yaml': yaml(shared('x', 'own-b'), shared('second')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('x', 'own-b'), shared('second')) });
     await fleet.until(async () => ((await valueNow()) === 'second' ? true : undefined));
     fleet.git.commit({ 'a.yaml': yaml(shared('x', 'own-a'), shared('first')) });
     expect(await fleet.event('sync-problem')).toMatchObject({
@@ -176,12 +170,12 @@ describe('an object that two sources hold in their very first pass', () => {
   });
 
   it('goes to the other one when the first source cannot be read, and the first says so once it can', async () => {
-    second.commit({ 'b.yaml': yaml(shared('second')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('second')) });
     const url = `${fleet.git.path}-later`;
     await fleet.serve({
       sources: [
         { name: 'first', url },
-        { name: 'second', url: second.path },
+        { name: 'second', url: fleet.second.path },
       ],
     });
     await fleet.event('error', ({ where }) => where === 'source first');
