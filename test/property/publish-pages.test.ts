@@ -4,8 +4,11 @@ import {
   byPageNumber,
   type DecisionPage,
   type DesiredGroup,
+  listedClusters,
+  publishedClusters,
   sameGroup,
 } from '../../src/core/publish/decision-page.ts';
+import { type LastPublication, planToStay, publishedPages } from '../../src/core/publish/last-publication.ts';
 import { type PageAction, planPages } from '../../src/core/publish/plan-pages.ts';
 
 /**
@@ -49,7 +52,7 @@ function history(size: number): fc.Arbitrary<History> {
 
 const clusterName = (index: number) => `c${String(index).padStart(4, '0')}`;
 
-function desiredOf(step: History['steps'][number]): DesiredGroup[] {
+function desiredOf(step: Pick<History['steps'][number], 'groups' | 'groupOffset'>): DesiredGroup[] {
   const used = [...new Set(step.groups.filter((group) => group >= 0))].sort();
   const groups = used.map((id, at) => ({
     name: id === 0 ? '' : `g${id}`,
@@ -164,6 +167,116 @@ function run(history: History): void {
   }
 }
 
+/** What somebody does to a page: the number picks one of those that are there. */
+interface Disturbance {
+  readonly page: number;
+  readonly what: 'delete' | 'empty' | 'cut' | 'relabel' | 'add';
+}
+
+interface TroubledStep {
+  readonly groups: readonly number[];
+  readonly groupOffset: number;
+  /** So many writes of the publication succeed. */
+  readonly writes: number;
+  readonly disturbances: readonly Disturbance[];
+  /** So many writes succeed of each attempt to put things back. */
+  readonly repairs: readonly number[];
+}
+
+const troubledStep = (size: number): fc.Arbitrary<TroubledStep> => {
+  const writes = fc.oneof(fc.constant(Infinity), fc.integer({ min: 0, max: 5 }));
+  const what = fc.constantFrom<Disturbance['what']>('delete', 'empty', 'cut', 'relabel', 'add');
+  return fc.record({
+    groups: fc.array(fc.integer({ min: -1, max: 2 }), { minLength: size, maxLength: size }),
+    groupOffset: fc.integer({ min: 0, max: 1 }),
+    writes,
+    disturbances: fc.array(fc.record({ page: fc.nat(5), what }), { maxLength: 3 }),
+    repairs: fc.array(writes, { maxLength: 2 }),
+  });
+};
+
+function disturb(hub: Hub, { page: number, what }: Disturbance): void {
+  const page = hub.list()[number % Math.max(1, hub.pages.size)];
+  if (page === undefined) return;
+  if (what === 'delete') hub.pages.delete(page.name);
+  const decisions = {
+    empty: [],
+    cut: page.decisions.slice(1),
+    add: [...page.decisions.slice(0, 99), { clusterName: 'stranger', reason: '' }],
+  };
+  if (what === 'relabel') hub.pages.set(page.name, { ...page, group: undefined });
+  else if (what !== 'delete') hub.pages.set(page.name, { ...page, decisions: decisions[what] });
+}
+
+const sorted = (names: Iterable<string>): readonly string[] => [...names].sort();
+
+/** As the publisher does it: a decision is published, or the last one stays, whatever others do to its pages meanwhile. */
+class TroubledPublisher {
+  readonly hub = new Hub();
+  #last: LastPublication | undefined;
+
+  get published(): readonly string[] {
+    return publishedClusters(publishedPages(this.hub.list(), this.#last));
+  }
+
+  /** @returns the pages when all was written, and what is published in any case */
+  publish(desired: readonly DesiredGroup[], writes: number) {
+    const before = publishedPages(this.hub.list(), this.#last);
+    const { actions, pages } = planPages('web', this.hub.list(), desired, { before });
+    const wanted = new Set(listedClusters(pages));
+    const leaving = publishedClusters(before).filter((cluster) => !wanted.has(cluster));
+    const isComplete = this.#carryOut(actions, writes);
+    this.#last = isComplete ? { pages, leaving: undefined } : { pages: before, leaving };
+    const kept = isComplete ? wanted : publishedClusters(before).filter((name) => !leaving.includes(name));
+    return { pages: isComplete ? pages : undefined, kept: sorted(kept) };
+  }
+
+  stay(writes: number): void {
+    const last = this.#last;
+    const isKnown = last?.leaving === undefined || this.hub.list().every(({ group }) => group !== undefined);
+    const { actions, pages } = this.planToStay();
+    if (this.#carryOut(actions, writes) && isKnown) this.#last = { pages, leaving: undefined };
+  }
+
+  planToStay() {
+    return planToStay('web', this.hub.list(), this.#last, () => false);
+  }
+
+  #carryOut(actions: readonly PageAction[], writes: number): boolean {
+    for (const action of actions.slice(0, writes)) expect(this.hub.prepare(action)()).toBe(true);
+    return actions.length <= writes;
+  }
+}
+
+function troubledRun(steps: readonly TroubledStep[]): void {
+  const publisher = new TroubledPublisher();
+  const { hub } = publisher;
+  for (const step of steps) {
+    const desired = desiredOf(step);
+    const { pages, kept } = publisher.publish(desired, step.writes);
+    const homes = hub.list();
+    for (const disturbance of step.disturbances) disturb(hub, disturbance);
+    const untouched = homes.filter((page) => hub.pages.get(page.name)?.decisions === page.decisions);
+    for (const writes of [...step.repairs, Infinity]) {
+      // What is judged meanwhile is what was published, not what others left.
+      expect(publisher.published).toEqual(expect.arrayContaining([...kept]));
+      if (pages !== undefined) expect(sorted(publisher.published)).toEqual(kept);
+      publisher.stay(writes);
+    }
+    expect(new Set(hub.listed()).size).toBe(hub.listed().length);
+    expect(hub.listed()).toEqual(expect.arrayContaining([...kept]));
+    if (pages === undefined) continue;
+    expect(publisher.planToStay().actions).toEqual([]);
+    expect(sorted(hub.listed())).toEqual(kept);
+    for (const group of desired)
+      expect(sorted(hub.listed(group))).toEqual(sorted(group.decisions.map((d) => d.clusterName)));
+    for (const { name, decisions } of untouched) expect(hub.pages.get(name)?.decisions).toEqual(decisions);
+    // A page that was deleted is made again under its name.
+    const names = pages.filter(({ decisions }) => decisions.length > 0).map(({ name }) => name);
+    if (step.disturbances.length === 1) expect([...hub.pages.keys()]).toEqual(expect.arrayContaining(names));
+  }
+}
+
 describe('sticky pages', () => {
   it.each([
     { name: 'few clusters, long histories', size: 6, numRuns: 1_500 },
@@ -195,5 +308,14 @@ describe('sticky pages', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it.each([
+    { name: 'few clusters, long histories', size: 6, numRuns: 1_000, maxLength: 10 },
+    { name: 'several pages', size: 230, numRuns: 40, maxLength: 4 },
+  ])('what others take is put back, and nobody else moves: $name', ({ size, numRuns, maxLength }) => {
+    fc.assert(fc.property(fc.array(troubledStep(size), { minLength: 1, maxLength }), troubledRun), {
+      numRuns,
+    });
   });
 });

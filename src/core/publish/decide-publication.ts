@@ -4,7 +4,7 @@ import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import type { ApprovedPlan } from './approved-plans.ts';
 import { beforeChange, removalsWith } from './change-under-way.ts';
-import { type DecisionPage, type DesiredGroup, publishedClusters } from './decision-page.ts';
+import { type DesiredGroup, type ListedPage, publishedClusters } from './decision-page.ts';
 import { desiredGroups } from './desired-groups.ts';
 import { type Hold, judgeResult, listNames, wayOut } from './judge-result.ts';
 import { type MoveStep, planMove } from './move-policy.ts';
@@ -29,7 +29,8 @@ export interface PublicationInput {
   /** As it stands on the hub now: its annotations count. */
   readonly placement: Placement;
   readonly result: ScheduleResult;
-  readonly pages: readonly DecisionPage[];
+  /** What is published: not always what the hub lists now, see `publishedPages`. */
+  readonly pages: readonly ListedPage[];
   readonly state: PublishState | undefined;
   readonly budget: RemovalBudget;
   readonly inventoryProblem: string | undefined;

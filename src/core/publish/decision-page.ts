@@ -12,12 +12,15 @@ export interface GroupKey {
   readonly index: number;
 }
 
-/** One PlacementDecision of a placement as it stands on the hub. */
-export interface DecisionPage {
+export interface ListedPage {
   readonly name: string;
   /** Undefined: the labels name no group (somebody edited them). */
   readonly group: GroupKey | undefined;
   readonly decisions: readonly ClusterDecision[];
+}
+
+/** One PlacementDecision of a placement as it stands on the hub. */
+export interface DecisionPage extends ListedPage {
   /** False: its owner reference is missing, so it would outlive the placement. */
   readonly owned: boolean;
 }
@@ -60,7 +63,7 @@ export function pageNumber(name: string): number {
 }
 
 /** The clusters that the pages list, each once, in page order. */
-export function publishedClusters(pages: readonly DecisionPage[]): readonly string[] {
+export function publishedClusters(pages: readonly ListedPage[]): readonly string[] {
   return [...new Set(listedClusters([...pages].sort(byPageNumber)))];
 }
 

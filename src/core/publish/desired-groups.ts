@@ -1,8 +1,10 @@
 import type { ScheduleResult } from '../placement/schedule-result.ts';
-import type { DesiredGroup } from './decision-page.ts';
+import { type DesiredGroup, sameGroup } from './decision-page.ts';
 
 /** The groups of a result as they are written: with scores, by score then name, when the placement asks for `sortBy: Score`. */
-export function desiredGroups(result: ScheduleResult): readonly DesiredGroup[] {
+export function desiredGroups(
+  result: Pick<ScheduleResult, 'placement' | 'groups' | 'selected' | 'selectedScores'>,
+): readonly DesiredGroup[] {
   if (result.placement.spec?.sortBy !== 'Score')
     return result.groups.map(({ name, index, clusters }) => ({
       name,
@@ -19,4 +21,16 @@ export function desiredGroups(result: ScheduleResult): readonly DesiredGroup[] {
       score: scores.get(clusterName) ?? 0,
     })),
   }));
+}
+
+/** One entry per group, in the order in which they come first. */
+export function joinGroups(parts: readonly DesiredGroup[]): readonly DesiredGroup[] {
+  const groups: DesiredGroup[] = [];
+  for (const part of parts) {
+    const at = groups.findIndex((group) => sameGroup(group, part));
+    const group = groups[at];
+    if (group === undefined) groups.push(part);
+    else groups[at] = { ...group, decisions: [...group.decisions, ...part.decisions] };
+  }
+  return groups;
 }

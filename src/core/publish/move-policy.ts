@@ -1,7 +1,7 @@
-import { type DecisionPage, type DesiredGroup, sameGroup } from './decision-page.ts';
+import { type DesiredGroup, type ListedPage, sameGroup } from './decision-page.ts';
 
 export interface MoveInput {
-  readonly pages: readonly DecisionPage[];
+  readonly pages: readonly ListedPage[];
   readonly desired: readonly DesiredGroup[];
   readonly removed: readonly string[];
   /** Clusters of this move that were not published before it, or before the one that it took over from; some may not be wanted any more. */

@@ -4,6 +4,7 @@ import {
   type DecisionPage,
   type DesiredGroup,
   type GroupKey,
+  type ListedPage,
   sameGroup,
 } from './decision-page.ts';
 
@@ -30,25 +31,40 @@ interface Draft {
   readonly arrivals: Set<string>;
 }
 
+export interface LayoutHints {
+  /** Does an object of others have this name? Default: never. */
+  readonly isTaken?: ((name: string) => boolean) | undefined;
+  /** As they were published last: others may have changed them since. */
+  readonly before?: readonly PublishedPage[] | undefined;
+}
+
+type PublishedPage = ListedPage & { readonly group: GroupKey };
+
 /**
  * Gives each cluster a page. The idea: a cluster stays on the page that lists it. A page keeps its labels as long as one of its
  * clusters stays in the labelled group; otherwise it follows the group to which most of its clusters go, so that a renumbered
  * group changes labels in place and moves no cluster. Only clusters without a page take free room, then new pages.
- * `isTaken` tells names that objects of others have. Rejected: filling pages from the front each time (upstream), which moves clusters between objects whenever one before them goes.
+ * Rejected: filling pages from the front each time (upstream), which moves clusters between objects whenever one before them goes.
  */
 export function layOutPages(
   placementName: string,
   current: readonly DecisionPage[],
   desired: readonly DesiredGroup[],
-  isTaken: (name: string) => boolean = () => false,
+  { isTaken = () => false, before = [] }: LayoutHints = {},
 ): readonly LaidOutPage[] {
-  const groupOf = current.length === 0 ? NO_GROUPS : groupsByCluster(desired);
-  const drafts: Draft[] = [...current]
-    .sort(byPageNumber)
-    .map((before) => ({ name: before.name, before, group: undefined, home: new Set(), arrivals: new Set() }));
+  const groupOf = current.length + before.length === 0 ? NO_GROUPS : groupsByCluster(desired);
+  const drafts: Draft[] = [...current].sort(byPageNumber).map((page) => ({
+    name: page.name,
+    before: page,
+    group: undefined,
+    home: new Set(),
+    arrivals: new Set(),
+  }));
   const placed = new Set<string>();
   keepInTheirGroup(drafts, groupOf, placed);
   followTheirGroup(drafts, groupOf, placed);
+  for (const page of before) if (!isTaken(page.name)) putBack(drafts, page, groupOf, placed);
+  if (drafts.length > current.length) drafts.sort(byPageNumber);
   claimSparePages(drafts, desired);
   for (const group of desired) placeArrivals({ placementName, drafts, group, placed, groupOf, isTaken });
   return drafts.map((draft) => ({ ...draft, leaving: leavingOf(draft, groupOf) }));
@@ -97,6 +113,33 @@ function followTheirGroup(
       draft.home.add(cluster);
       placed.add(cluster);
     }
+  }
+}
+
+/**
+ * What others took from a page goes back to it, and a page that they deleted is made again. Not what is listed elsewhere by now, or goes
+ * to another group.
+ */
+function putBack(
+  drafts: Draft[],
+  { name, group, decisions }: PublishedPage,
+  groupOf: ReadonlyMap<string, DesiredGroup>,
+  placed: Set<string>,
+): void {
+  const missing = decisions
+    .map(({ clusterName }) => clusterName)
+    .filter((cluster) => !placed.has(cluster) && sameGroup(groupOf.get(cluster), group));
+  let page = drafts.find((draft) => draft.name === name);
+  // Its labels were taken away.
+  if (page !== undefined && page.before?.group === undefined) page.group ??= group;
+  if (missing.length === 0) return;
+  if (page === undefined) drafts.push((page = newPage(name, group)));
+  page.group ??= group;
+  if (!sameGroup(page.group, group)) return;
+  for (const cluster of missing.slice(0, Math.max(0, roomOf(page, groupOf)))) {
+    page.home.add(cluster);
+    page.arrivals.add(cluster);
+    placed.add(cluster);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ClusterDecision, MAX_CLUSTERS_PER_DECISION } from '../model/placement-decision.ts';
 import { type DecisionPage, type DesiredGroup, type GroupKey, sameGroup } from './decision-page.ts';
-import { type LaidOutPage, layOutPages } from './page-layout.ts';
+import { type LaidOutPage, type LayoutHints, layOutPages } from './page-layout.ts';
 
 /** One write to the hub. */
 export type PageAction =
@@ -32,9 +32,9 @@ export function planPages(
   placementName: string,
   current: readonly DecisionPage[],
   desired: readonly DesiredGroup[],
-  isTaken?: (name: string) => boolean,
+  hints?: LayoutHints,
 ): PagePlan {
-  const layout = layOutPages(placementName, current, desired, isTaken);
+  const layout = layOutPages(placementName, current, desired, hints);
   const kept = pagesToKeep(layout);
   const settled = settlePages(kept, desired);
   const labels: PageAction[] = [];

@@ -1,5 +1,8 @@
-import type { DecisionPage, DesiredGroup, GroupKey } from './decision-page.ts';
+import type { Placement } from '../model/placement.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { DesiredGroup, GroupKey, ListedPage } from './decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
+import { desiredGroups, joinGroups } from './desired-groups.ts';
 import type { Digest } from './plan-token.ts';
 
 interface GroupMembers extends GroupKey {
@@ -15,9 +18,20 @@ export function recordedGroups(
   return groups;
 }
 
+/** The same as it is written, each group once. */
+export function recordedDecisions(
+  record: Pick<DecisionRecord, 'published' | 'decided'>,
+  placement: Placement,
+): readonly DesiredGroup[] {
+  if (record.published !== null) return joinGroups(record.published);
+  const decided = JSON.parse(record.decided) as Partial<ScheduleResult>;
+  const { groups = [], selected = [], selectedScores = [] } = decided;
+  return desiredGroups({ placement, groups, selected, selectedScores });
+}
+
 /** The groups of pages, one for each page. */
 export function groupsOfPages(
-  pages: readonly Pick<DecisionPage, 'group' | 'decisions'>[],
+  pages: readonly Pick<ListedPage, 'group' | 'decisions'>[],
 ): readonly DesiredGroup[] {
   return pages.map(({ group = { name: '', index: 0 }, decisions }) => ({ ...group, decisions }));
 }

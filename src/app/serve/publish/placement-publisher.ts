@@ -4,20 +4,36 @@ import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
 import { decidePublication, type Publication } from '../../../core/publish/decide-publication.ts';
-import { decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
+import { type DecisionPage, decisionPageOf } from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
-import { listOnce } from '../../../core/publish/list-once.ts';
+import { type LastPublication, planToStay, publishedPages } from '../../../core/publish/last-publication.ts';
 import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import { planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
 import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
+import { LastPublications } from './last-publications.ts';
 import { PlacementsOfOthers } from './placements-of-others.ts';
 import { type Making, PublicationKeeper } from './publication-keeper.ts';
 import type { PublisherDependencies } from './publisher-dependencies.ts';
 
 /** Asked for sooner when the commit is there; this is for commits that never get there. */
 const HALF_COMMIT_RETRY_MS = 2_000;
+/** While a commit may still make the change that it was approved for. */
+const PLAN_RETRY_MS = 500;
+
+/** Where a pass writes. */
+interface Site {
+  readonly key: string;
+  readonly placement: Placement;
+  /** The placement's pages on the hub, and the same as they are judged. */
+  readonly objects: readonly KubeObject[];
+  readonly pages: readonly DecisionPage[];
+  readonly last: LastPublication | undefined;
+  readonly published: readonly SettledPage[];
+  /** Is this the name of a page that is not the placement's? */
+  readonly isTaken: (page: string) => boolean;
+}
 
 /** One pass over one placement: judge the newest result, write pages in safe order, then one status patch. */
 export class PlacementPublisher {
@@ -25,11 +41,13 @@ export class PlacementPublisher {
   /** Last hold told per placement: events tell changes, not passes. */
   readonly #told = new Map<string, string>();
   readonly #keeper: PublicationKeeper;
+  readonly #last: LastPublications;
   readonly #others: PlacementsOfOthers;
 
   constructor(deps: PublisherDependencies) {
     this.#deps = deps;
-    this.#keeper = new PublicationKeeper(deps);
+    this.#last = new LastPublications(deps);
+    this.#keeper = new PublicationKeeper(deps, this.#last);
     this.#others = new PlacementsOfOthers(deps);
   }
 
@@ -45,34 +63,26 @@ export class PlacementPublisher {
     const { uid } = placement.metadata;
     // Scheduled for another object of this name.
     if (result === undefined || result.placement.metadata.uid !== uid) return DONE;
-    if (result.outcome === 'skipped') return this.#others.reconcile(key, placement);
+    if (result.outcome === 'skipped') {
+      this.#last.forget(key);
+      return this.#others.reconcile(key, placement);
+    }
     this.#others.forget(key);
     return this.#publish(key, placement, result);
   }
 
   async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
-    const {
-      writer,
-      view,
-      memory,
-      clock,
-      digest,
-      budgetOf,
-      approvals,
-      isReady,
-      inventoryProblem,
-      worksProblem,
-    } = this.#deps;
-    const { namespace = '', name, uid } = placement.metadata;
-    const objects = await writer.pagesOf(key, namespace, name);
-    const pages = objects.map((object) => decisionPageOf(object, uid));
+    const { memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem, worksProblem } =
+      this.#deps;
+    const site = await this.#look(key, placement);
+    const { published } = site;
     const problem = inventoryProblem(placement);
-    if (problem === undefined) this.#keeper.find(key, result, pages);
+    if (problem === undefined) this.#keeper.find(key, result, published);
     const wanted = decidePublication({
       key,
       placement,
       result,
-      pages,
+      pages: published,
       state: memory.get(key),
       budget: budgetOf(placement),
       inventoryProblem: problem,
@@ -82,24 +92,24 @@ export class PlacementPublisher {
       nowMs: clock.now(),
       digest,
     });
-    const standing = listOnce(pages);
-    let settled = standing.pages;
-    if (pages.length > 0 && movesClusters(wanted) && !this.#deps.isOfOneCommit(key, result)) {
-      this.#deps.onSettled(key, settled);
-      return { kind: 'requeue', afterMs: HALF_COMMIT_RETRY_MS };
+    const tooEarlyMs = this.#tooEarlyMs(site, result, wanted);
+    if (tooEarlyMs > 0) {
+      this.#deps.onSettled(key, await this.#stay(site));
+      return { kind: 'requeue', afterMs: tooEarlyMs };
     }
-    // Half of a commit on the hub makes something else of it.
-    if (wanted.approval === 'differs' && approvals.isWaiting(key)) return { kind: 'requeue', afterMs: 500 };
     let remembered: Promise<void> | undefined;
-    if (wanted.groups === undefined) await writer.carryOut(placement, objects, standing.actions);
+    let settled: readonly SettledPage[];
+    if (wanted.groups === undefined) settled = await this.#stay(site);
     else {
-      const isTaken = (page: string): boolean =>
-        view.exists(`${namespace}/${page}`) && !pages.some((own) => own.name === page);
-      const plan = planPages(name, pages, wanted.groups, isTaken);
+      const { pages, isTaken } = site;
+      const plan = planPages(placement.metadata.name, pages, wanted.groups, { isTaken, before: published });
       const waitMs = this.#keeper.scoreWaitMs(key, placement, plan);
       if (waitMs > 0) return { kind: 'requeue', afterMs: waitMs };
-      const making: Making = { placement, result, wanted, plan, published: publishedClusters(pages) };
-      await this.#keeper.during(key, making, () => writer.carryOut(placement, objects, plan.actions));
+      const making: Making = { placement, result, wanted, plan, published };
+      await this.#keeper.during(key, making, () =>
+        this.#deps.writer.carryOut(placement, site.objects, plan.actions),
+      );
+      this.#last.settled(key, placement, plan.pages);
       // The status is sent first: the hub works on it while the record is made.
       remembered = nextTurn().then(() => this.#keeper.done(key, making));
       settled = plan.pages;
@@ -117,6 +127,43 @@ export class PlacementPublisher {
     return wanted.againAfterMs === undefined
       ? DONE
       : { kind: 'requeue', afterMs: Math.max(1, wanted.againAfterMs) };
+  }
+
+  async #look(key: string, placement: Placement): Promise<Site> {
+    const { writer, view } = this.#deps;
+    const { namespace = '', name, uid } = placement.metadata;
+    const objects = await writer.pagesOf(key, namespace, name);
+    const pages = objects.map((object) => decisionPageOf(object, uid));
+    const last = this.#last.of(key, placement, pages);
+    const isTaken = (page: string): boolean =>
+      view.exists(`${namespace}/${page}`) && !pages.some((own) => own.name === page);
+    return { key, placement, objects, pages, last, published: publishedPages(pages, last), isTaken };
+  }
+
+  /** How long the result has to wait before anything may come of it; 0: not at all. */
+  #tooEarlyMs({ key, published }: Site, result: ScheduleResult, wanted: Publication): number {
+    const { isOfOneCommit, approvals } = this.#deps;
+    if (published.length > 0 && movesClusters(wanted) && !isOfOneCommit(key, result))
+      return HALF_COMMIT_RETRY_MS;
+    // Half of a commit on the hub makes something else of it.
+    return wanted.approval === 'differs' && approvals.isWaiting(key) ? PLAN_RETRY_MS : 0;
+  }
+
+  /** No new result: what is published stays, or is put back where others took from it. */
+  async #stay(site: Site): Promise<readonly SettledPage[]> {
+    const { key, placement, objects, pages, last, isTaken } = site;
+    const plan = planToStay(placement.metadata.name, pages, last, isTaken);
+    if (last !== undefined && plan.actions.length > 0)
+      this.#deps.log.warn('others changed what is published, it is put back', {
+        placement: key,
+        pages: [...new Set(plan.actions.map(({ page }) => page))],
+      });
+    await this.#deps.writer.carryOut(placement, objects, plan.actions);
+    // A page that nobody remembers and that says nothing of its group: nothing is known of it.
+    const isKnown = last !== undefined && last.leaving === undefined;
+    if (isKnown || pages.every(({ group }) => group !== undefined))
+      this.#last.settled(key, placement, plan.pages);
+    return plan.pages;
   }
 
   async #writeStatus(
@@ -154,6 +201,7 @@ export class PlacementPublisher {
 
   #forget(key: string): void {
     this.#keeper.forget(key);
+    this.#last.forget(key);
     this.#told.delete(key);
     this.#others.forget(key);
     this.#deps.onSettled(key, []);

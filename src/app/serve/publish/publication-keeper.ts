@@ -2,13 +2,15 @@ import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
 import { changeTo, earlierRemovals } from '../../../core/publish/change-under-way.ts';
+import { clusterChange, sameClusters } from '../../../core/publish/cluster-change.ts';
 import { type Publication, specHash } from '../../../core/publish/decide-publication.ts';
-import { type DecisionPage, listedClusters } from '../../../core/publish/decision-page.ts';
-import type { PagePlan } from '../../../core/publish/plan-pages.ts';
+import { type ListedPage, listedClusters, publishedClusters } from '../../../core/publish/decision-page.ts';
+import type { PagePlan, SettledPage } from '../../../core/publish/plan-pages.ts';
 import { withSpent } from '../../../core/publish/plan-token.ts';
 import { RELEASED_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
 import type { PublishState } from '../../../core/publish/publish-state.ts';
 import { groupsOfPages, pagesDigest } from '../../../core/publish/recorded-groups.ts';
+import type { LastPublications } from './last-publications.ts';
 import type { PublishedDecision } from './published-decision.ts';
 import type { PublisherDependencies } from './publisher-dependencies.ts';
 
@@ -18,8 +20,8 @@ export interface Making {
   readonly result: ScheduleResult;
   readonly wanted: Publication;
   readonly plan: PagePlan;
-  /** Clusters on the pages before the first write. */
-  readonly published: readonly string[];
+  /** Before the first write. */
+  readonly published: readonly SettledPage[];
 }
 
 type KeeperDependencies = Pick<
@@ -30,14 +32,16 @@ type KeeperDependencies = Pick<
 /** What is kept of a publication: before its first cluster goes, when it fails, when it is done, and when a start finds one. */
 export class PublicationKeeper {
   readonly #deps: KeeperDependencies;
+  readonly #last: LastPublications;
   readonly #scoresWrittenAtMs = new Map<string, number>();
 
-  constructor(deps: KeeperDependencies) {
+  constructor(deps: KeeperDependencies, last: LastPublications) {
     this.#deps = deps;
+    this.#last = last;
   }
 
   /** Before anything is written: what stands there, and is in no record, gets one. */
-  find(key: string, result: ScheduleResult, pages: readonly DecisionPage[]): void {
+  find(key: string, result: ScheduleResult, pages: readonly ListedPage[]): void {
     const { unrecorded, record, memory, digest, log } = this.#deps;
     const found = unrecorded.lookAt(key, pages);
     if (found === undefined) return;
@@ -67,6 +71,14 @@ export class PublicationKeeper {
       await write();
     } catch (error) {
       // Some of it may have been written.
+      const { placement, plan, published } = making;
+      const before = publishedClusters(published);
+      this.#last.cutShort(
+        key,
+        placement,
+        published,
+        clusterChange(before, listedClusters(plan.pages)).removed,
+      );
       memory.set(key, this.#underWay(key, making));
       throw error;
     }
@@ -75,16 +87,19 @@ export class PublicationKeeper {
   /** After the writes: the record, and what the next change is judged by. */
   done(key: string, making: Making): void {
     const { clock, digest, memory, record, emit } = this.#deps;
-    const { result, wanted, plan, published } = making;
+    const { result, wanted, plan } = making;
+    const published = publishedClusters(making.published);
+    const clusters = listedClusters(plan.pages);
     const state = memory.get(key);
     const hash = specHash(digest, result.placement);
     const nowMs = clock.now();
-    const changed = plan.actions.length > 0;
+    // Without a write, too: others may have taken away what would have gone.
+    const changed = plan.actions.length > 0 || !sameClusters(published, clusters);
     const isKnown = state?.specHash === hash && state.change === undefined;
     if (!changed && isKnown && state.move?.token === wanted.move?.token) return;
     const from = { state, published, atMs: nowMs, released: releaseOf(making) };
     const isPartOfMore = changed && state?.change !== undefined;
-    const { added, removed } = isPartOfMore ? changeTo(listedClusters(plan.pages), from) : wanted;
+    const { added, removed } = isPartOfMore ? changeTo(clusters, from) : wanted;
     const earlier = earlierRemovals(state, { ...from, specHash: hash });
     const counts = changed && removed.length > 0 && from.released === undefined;
     const groups = groupsOfPages(plan.pages);
@@ -101,7 +116,6 @@ export class PublicationKeeper {
     });
     if (!changed) return;
     if (plan.scoresOnly) this.#scoresWrittenAtMs.set(key, nowMs);
-    const clusters = listedClusters(plan.pages);
     const writes = plan.actions.length;
     emit({ kind: 'published', placement: key, clusters, added, removed, writes, record: recordHash ?? '' });
   }
@@ -124,7 +138,8 @@ export class PublicationKeeper {
     const state = memory.get(key);
     const hash = specHash(digest, making.result.placement);
     const atMs = clock.now();
-    const from = { state, published: making.published, atMs, released: releaseOf(making) };
+    const published = publishedClusters(making.published);
+    const from = { state, published, atMs, released: releaseOf(making) };
     return {
       publishedAtMs: atMs,
       move: undefined,

@@ -38,7 +38,7 @@ export interface PublisherDependencies {
   /** Keeps the decision and its inputs; the record's hash. */
   readonly record: (entry: PublishedDecision) => string;
   /** What a process that was killed published and did not record. */
-  readonly unrecorded: Pick<UnrecordedPublications, 'lookAt'>;
+  readonly unrecorded: Pick<UnrecordedPublications, 'lookAt' | 'lastRecordOf'>;
   /** Told after each complete pass: what is published now. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
 }

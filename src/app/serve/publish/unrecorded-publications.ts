@@ -1,8 +1,8 @@
 import type { Logger } from '../../../core/ports.ts';
 import { clusterChange } from '../../../core/publish/cluster-change.ts';
 import {
-  type DecisionPage,
   type DesiredGroup,
+  type ListedPage,
   publishedClusters,
 } from '../../../core/publish/decision-page.ts';
 import type { DecisionRecord } from '../../../core/publish/decision-record.ts';
@@ -70,8 +70,13 @@ export class UnrecordedPublications {
     }
   }
 
+  /** The newest record of the placement, until it was looked at. */
+  lastRecordOf(key: string): DecisionRecord | undefined {
+    return this.#newest.get(key);
+  }
+
   /** Undefined on every look but the first, and when the pages are as the last record says. */
-  lookAt(key: string, pages: readonly DecisionPage[]): UnrecordedPublication | undefined {
+  lookAt(key: string, pages: readonly ListedPage[]): UnrecordedPublication | undefined {
     if (this.#looked.has(key)) return undefined;
     this.#looked.add(key);
     const newest = this.#newest.get(key);

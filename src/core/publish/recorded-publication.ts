@@ -1,0 +1,64 @@
+import type { Placement } from '../model/placement.ts';
+import { MAX_CLUSTERS_PER_DECISION } from '../model/placement-decision.ts';
+import {
+  type DecisionPage,
+  type DesiredGroup,
+  listedClusters,
+  publishedClusters,
+  sameGroup,
+} from './decision-page.ts';
+import type { DecisionRecord } from './decision-record.ts';
+import type { LastPublication } from './last-publication.ts';
+import { listOnce } from './list-once.ts';
+import type { PublishState } from './publish-state.ts';
+import { recordedDecisions } from './recorded-groups.ts';
+
+/**
+ * What the controller before this one published last, from the last record of the placement. Only where nothing can have been published
+ * after it: the state names this very record, the status, which is written when all is done, counts as many clusters, and the hub lists
+ * none that the record lacks. Otherwise (another controller was at work meanwhile, the data directory is an old copy, or the record was lost)
+ * undefined: then what stands on the hub is all that is known.
+ */
+export function recordedPublication(input: {
+  readonly record: DecisionRecord | undefined;
+  readonly state: PublishState | undefined;
+  /** As it stands on the hub. */
+  readonly placement: Placement;
+  readonly pages: readonly DecisionPage[];
+}): LastPublication | undefined {
+  const { record, state, placement, pages } = input;
+  if (record === undefined || state?.record !== record.hash) return undefined;
+  const groups = recordedDecisions(record, placement);
+  const clusters = new Set(listedClusters(groups));
+  if (placement.status?.numberOfSelectedClusters !== clusters.size) return undefined;
+  const arriving = new Set(state.change?.added);
+  const isNew = (cluster: string): boolean => !clusters.has(cluster) && !arriving.has(cluster);
+  if (publishedClusters(pages).some(isNew)) return undefined;
+  const standing = new Set(listedClusters(pages));
+  const missing = groups.map((group) => ({
+    ...group,
+    decisions: group.decisions.filter(({ clusterName }) => !standing.has(clusterName)),
+  }));
+  const taken = pagesOf(missing, placement, pages);
+  return { pages: [...listOnce(pages).pages, ...taken], leaving: state.change?.removed ?? [] };
+}
+
+/** A record tells groups, not pages: what is missing was most likely on the pages that are. */
+function pagesOf(
+  missing: readonly DesiredGroup[],
+  placement: Placement,
+  pages: readonly DecisionPage[],
+): LastPublication['pages'] {
+  return missing.flatMap(({ name, index, decisions }) => {
+    const status = placement.status?.decisionGroups?.find(({ decisionGroupIndex, decisionGroupName }) =>
+      sameGroup({ name: decisionGroupName, index: decisionGroupIndex }, { name, index }),
+    );
+    const names = (status?.decisions ?? []).filter((page) => !pages.some((other) => other.name === page));
+    const parts = Math.ceil(decisions.length / MAX_CLUSTERS_PER_DECISION);
+    return Array.from({ length: parts }, (_, at) => ({
+      name: names[at] ?? placement.metadata.name,
+      group: { name, index },
+      decisions: decisions.slice(at * MAX_CLUSTERS_PER_DECISION, (at + 1) * MAX_CLUSTERS_PER_DECISION),
+    }));
+  });
+}

@@ -1,0 +1,211 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { ServeFleetOptions } from '../../../../src/app/serve/serve-options.ts';
+import { baseFiles, cluster, placement, yaml } from '../fleet-fixture.ts';
+import { ServedFleet } from '../served-fleet.ts';
+
+const drained = { taints: [{ key: 'drain', value: 'x', effect: 'NoSelect' }] };
+const drain = (...numbers: number[]) => ({
+  'clusters.yaml': yaml(
+    ...[1, 2, 3, 4, 5, 6].map((n) => cluster(`c${n}`, numbers.includes(n) ? drained : {})),
+  ),
+});
+/** Two groups of three, so two pages. */
+const inGroups = { decisionStrategy: { groupStrategy: { clustersPerDecisionGroup: 3 } } };
+const ALL = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
+const budget = { percent: 0, atLeast: 2 };
+
+describe('somebody takes from what is published', () => {
+  let fleet: ServedFleet;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+  });
+  afterEach(() => fleet.close());
+
+  const keyOf = (page: number) => ({ namespace: 'team-a', name: `web-decision-${page}` });
+  const pages = async (): Promise<Record<string, readonly string[]>> => {
+    const { items } = await fleet.hub.api.list(PLACEMENT_DECISION, { namespace: 'team-a' });
+    return Object.fromEntries(items.map((item) => [item.metadata.name, clustersOf(item)]));
+  };
+  const clustersOf = (page: KubeObject): readonly string[] =>
+    ((page['status'] as { decisions?: { clusterName: string }[] } | undefined)?.decisions ?? []).map(
+      ({ clusterName }) => clusterName,
+    );
+  const deletePage = async (page: number): Promise<void> => {
+    expect(await fleet.hub.api.delete(PLACEMENT_DECISION, keyOf(page))).toBe(true);
+  };
+  const putBack = (want: Record<string, readonly string[]>) =>
+    fleet.until(async () => (JSON.stringify(await pages()) === JSON.stringify(want) ? true : undefined));
+  const tokenOf = ({ message }: { readonly message?: string | undefined }) =>
+    /--token ([0-9a-f]{12})/.exec(message ?? '')?.[1];
+
+  /** All six are published on two pages, three would go, which is held. @returns the condition */
+  async function startHeld(spec: object = inGroups, over: Partial<ServeFleetOptions> = {}) {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', spec)) });
+    await fleet.serve({ budget, ...over });
+    await fleet.published('web');
+    fleet.git.commit(drain(1, 2, 4));
+    return fleet.held('web', 'True', 'RemovalBudgetExceeded');
+  }
+  const whole = { 'web-decision-1': ['c1', 'c2', 'c3'], 'web-decision-2': ['c4', 'c5', 'c6'] };
+
+  it.each([
+    { name: 'deletes a page', take: () => deletePage(1) },
+    {
+      name: 'deletes all of them',
+      take: async () => {
+        await deletePage(1);
+        await deletePage(2);
+      },
+    },
+    {
+      name: 'takes clusters out of one, and puts another one in',
+      take: async () => {
+        const decisions = ['c9', 'c3'].map((clusterName) => ({ clusterName, reason: '' }));
+        const options = { subresource: 'status', fieldManager: 'kubectl-edit' } as const;
+        await fleet.hub.api.mergePatch(PLACEMENT_DECISION, keyOf(1), { status: { decisions } }, options);
+      },
+    },
+    {
+      name: 'takes its labels away',
+      take: async () => {
+        const labels = { 'cluster.open-cluster-management.io/decision-group-index': null };
+        const options = { fieldManager: 'kubectl-edit' };
+        await fleet.hub.api.mergePatch(PLACEMENT_DECISION, keyOf(2), { metadata: { labels } }, options);
+      },
+    },
+  ])('while a result is held: who $name decides nothing', async ({ take }) => {
+    const before = await startHeld();
+    const mark = fleet.events.length;
+    await take();
+    await putBack(whole);
+    // What is judged then is judged against what was published, and named by the same token.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await pages()).toEqual(whole);
+    expect(await fleet.held('web', 'True')).toEqual(before);
+    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'published')).toEqual([]);
+    expect((await fleet.read('web')).status).toMatchObject({
+      numberOfSelectedClusters: 6,
+      decisionGroups: [{ decisions: ['web-decision-1'] }, { decisions: ['web-decision-2'] }],
+    });
+    const { items } = await fleet.hub.api.list(PLACEMENT_DECISION, { namespace: 'team-a' });
+    const indexes = items.map(
+      ({ metadata }) => metadata.labels?.['cluster.open-cluster-management.io/decision-group-index'],
+    );
+    expect(indexes).toEqual(['0', '1']);
+  });
+
+  it('while a result is held and no controller runs: the next one puts it back', async () => {
+    const before = await startHeld();
+    await fleet.stop();
+    await deletePage(1);
+    await fleet.serve({ budget });
+    await putBack(whole);
+    await fleet.event('ready');
+    expect(await fleet.held('web', 'True')).toEqual(before);
+    await fleet.stop();
+    // Nothing was published: there is nothing to record.
+    const { stdout } = await fleet.berth('history', 'team-a/web', '--data', fleet.dataDir, '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject([{ added: ALL, removed: [] }]);
+  });
+
+  it('while no controller runs: what goes by the next commit is counted from what was published', async () => {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', inGroups)) });
+    await fleet.serve({ budget });
+    await fleet.published('web');
+    await fleet.stop();
+    await deletePage(1);
+    fleet.git.commit(drain(1, 2, 4));
+    await fleet.serve({ budget });
+    const { message } = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
+    expect(message).toContain('3 of 6 clusters would go');
+    await putBack(whole);
+  });
+
+  it('a controller without a past takes what it finds for what was published', async () => {
+    await startHeld();
+    await fleet.stop();
+    await deletePage(1);
+    const dataDir = mkdtempSync(join(tmpdir(), 'berth-new-'));
+    try {
+      await fleet.serve({ budget, dataDir });
+      // One of three, which is within the budget.
+      await fleet.held('web', 'False');
+      expect(
+        Object.values(await pages())
+          .flat()
+          .sort(),
+      ).toEqual(['c3', 'c5', 'c6']);
+      await fleet.stop();
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it('with nothing held: it is there again, and what goes meanwhile counts', async () => {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', inGroups)) });
+    await fleet.serve({ budget });
+    await fleet.published('web');
+    await deletePage(1);
+    await putBack(whole);
+    expect(fleet.events.filter(({ kind }) => kind === 'held')).toEqual([]);
+  });
+
+  it('a release lets the change through that was held before', async () => {
+    const token = tokenOf(await startHeld()) ?? '';
+    await deletePage(2);
+    await putBack(whole);
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', inGroups, { 'berth.dev/release': token })) });
+    await fleet.held('web', 'False');
+    expect(
+      Object.values(await pages())
+        .flat()
+        .sort(),
+    ).toEqual(['c3', 'c5', 'c6']);
+  });
+
+  it('a move under way lists old and new again', async () => {
+    const moving = placement('web', { numberOfClusters: 1 }, { 'berth.dev/move-policy': 'MakeBeforeBreak' });
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(moving) });
+    await fleet.serve({ budget });
+    await fleet.published('web');
+    fleet.git.commit(drain(1));
+    const both = { 'web-decision-1': ['c2', 'c1'] };
+    await putBack(both);
+    const mark = fleet.events.length;
+    await deletePage(1);
+    await putBack(both);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await pages()).toEqual(both);
+    const told = fleet.events.slice(mark).filter(({ kind }) => kind === 'published' || kind === 'held');
+    expect(told).toMatchObject([{ kind: 'published', added: [], removed: [] }]);
+  });
+
+  it('a placement that is made anew has no past', async () => {
+    await startHeld(inGroups, { resyncIntervalMs: 100 });
+    const key = { namespace: 'team-a', name: 'web' };
+    await fleet.hub.api.delete(PLACEMENT, key);
+    await fleet.until(async () => {
+      const now = await fleet.hub.api.get(PLACEMENT, key);
+      const listed = Object.values(await pages())
+        .flat()
+        .sort();
+      return now !== undefined && listed.join() === 'c3,c5,c6' ? true : undefined;
+    });
+  });
+
+  it('a decision that prefers where it was is the same afterwards', async () => {
+    const before = await startHeld({ numberOfClusters: 4 });
+    const standing = await pages();
+    const mark = fleet.events.length;
+    await deletePage(1);
+    await putBack(standing);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([await pages(), await fleet.held('web', 'True')]).toEqual([standing, before]);
+    expect(fleet.events.slice(mark).filter(({ kind }) => kind !== 'decided')).toEqual([]);
+  });
+});
