@@ -168,7 +168,8 @@ export class GitLoop {
     const retry =
       asked !== this.#comparesAnswered ||
       this.#outcome?.problems.some((problem) => problem.retry) === true ||
-      this.#outcome?.pruneHeld !== undefined;
+      this.#outcome?.pruneHeld !== undefined ||
+      this.#outcome?.pruneWaits === true;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
     // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
     const isNew = this.#syncedCommit !== commit;
@@ -211,7 +212,8 @@ export class GitLoop {
   }
 
   get #isHalf(): boolean {
-    return this.#outcome?.problems.some(({ isHalf }) => isHalf === true) === true;
+    const { problems = [], pruneWaits = false } = this.#outcome ?? {};
+    return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
   }
 
   #tell(outcome: SyncOutcome): void {

@@ -1,13 +1,14 @@
 import type pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { refOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
 import { releaseTokens } from '../../../core/publish/release-tokens.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
-import { planPrune, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { identityOf, planPrune, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
 import type { SourceClaims } from './source-claims.ts';
@@ -24,7 +25,7 @@ export interface PruneParts {
   readonly allowEmpty?: boolean | undefined;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
-  readonly claims: Pick<SourceClaims, 'isSaidBesides'>;
+  readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'looks'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
 }
 
@@ -37,7 +38,7 @@ export interface PruneState {
   readonly parent: KubeObject | undefined;
 }
 
-export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'> {
+export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
   readonly deleted: readonly KubeObject[];
   readonly problems: readonly SyncProblem[];
 }
@@ -72,6 +73,8 @@ export async function pruneHub(
       problems: [{ object: `source ${parts.source}`, message, location: undefined, retry: false }],
     };
   }
+  const leaving = plan.objects.map((object) => identityOf(refOf(object)));
+  if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
   await parts.registry.noteHeld(plan.kind === 'held' ? plan : undefined);
   if (plan.kind === 'held') return { ...nothing, pruneHeld: { message: plan.message, token: plan.token } };
   const { releasedToken: token } = plan;

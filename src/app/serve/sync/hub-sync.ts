@@ -99,7 +99,8 @@ export class HubSync {
       changed === undefined || changed.length > MAX_LOOKED_AT
         ? await this.#syncAll(input, wanted, signal)
         : await this.#syncChanged(changed, wanted);
-    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = wanted;
+    const isOpen = outcome.pruneHeld !== undefined || outcome.pruneWaits === true;
+    if (outcome.problems.length === 0 && !isOpen) this.#settled = wanted;
     return outcome;
   }
 
@@ -143,7 +144,7 @@ export class HubSync {
       );
     const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
     await this.#applyAll(known, members, tally);
-    const { pruneHeld, released, deleted, problems } = await pruneHub(
+    const { deleted, problems, ...pruned } = await pruneHub(
       { ...this.#options, limit: this.#limit, registry: this.#registry },
       input,
       { members, parent, arrives: tally.applied + tally.unchanged > 0 },
@@ -156,7 +157,7 @@ export class HubSync {
       this.#stored.delete(identityOf(refOf(object)));
     }
     if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
-    return { ...tally, pruneHeld, released, unlisted };
+    return { ...tally, ...pruned, unlisted };
   }
 
   /** @param members as they were listed for this pass; undefined: the hub is not listed */

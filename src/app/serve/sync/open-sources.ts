@@ -14,7 +14,7 @@ import type { CommitBarrier } from './commit-barrier.ts';
 import { CommitReporter } from './commit-reporter.ts';
 import type { ToldStatus } from './commit-reporter.ts';
 import type { FleetHappening } from '../fleet-events.ts';
-import { GitLoop } from './git-loop.ts';
+import { GitLoop, type GitLoopOptions } from './git-loop.ts';
 import { HubSync, type HubSyncOptions } from './hub-sync.ts';
 import { SourceClaims } from './source-claims.ts';
 import type { SourceLedger } from './source-ledger.ts';
@@ -47,7 +47,7 @@ export async function openSources(
     options.clock,
     writers.map(({ from, name }) => ({ name, force: from.force === true })),
   );
-  return Promise.all(
+  const opened = await Promise.all(
     named.map(async ({ from, name }) => {
       const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
       const source = await openFleetSource({
@@ -64,7 +64,7 @@ export async function openSources(
         name,
         url: from.url,
         ref: from.ref,
-        source,
+        source: { ...source, fetch: (signal) => (claims.looks.begins(name), source.fetch(signal)) },
         sync:
           from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, written: barrier }),
         emit,
@@ -78,14 +78,10 @@ export async function openSources(
         onChecked: (fleet) => reporter?.reporter.report(fleet),
         check: (fleet) => checkFleet(fleet, checker),
         whenFirstPublished,
-        onFollowed: () => told.followed(name),
-        onWhole: () => barrier.followed(name),
-        onFailure: () => {
-          claims.looked(name);
-          told.failed(name);
-        },
+        ...endings(name, { claims, told, barrier }),
       });
       return {
+        name,
         loop,
         start: (supervisor: Supervisor) => {
           supervisor.start(`source ${name}`, (signal) => loop.run(signal));
@@ -98,6 +94,30 @@ export async function openSources(
       };
     }),
   );
+  claims.looks.onWake((source) => opened.find(({ name }) => name === source)?.loop.fetch());
+  return opened;
+}
+
+function endings(
+  name: string,
+  around: {
+    readonly claims: SourceClaims;
+    readonly told: Pick<SourceLedger, 'followed' | 'failed'>;
+    readonly barrier: CommitBarrier;
+  },
+): Pick<GitLoopOptions, 'onFollowed' | 'onWhole' | 'onFailure'> {
+  const { claims, told, barrier } = around;
+  return {
+    onFollowed: () => {
+      claims.looked(name);
+      told.followed(name);
+    },
+    onWhole: () => barrier.followed(name),
+    onFailure: () => {
+      claims.looked(name);
+      told.failed(name);
+    },
+  };
 }
 
 function reporterOf(

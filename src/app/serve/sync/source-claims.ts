@@ -4,6 +4,7 @@ import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { standingIdentities } from '../../../core/sync/plan-prune.ts';
 import { FirstReads } from './first-reads.ts';
+import { FreshLooks } from './fresh-looks.ts';
 
 /** A source that takes this long to be read the first time is not waited for: it comes second then. */
 const FIRST_READ_MS = 30_000;
@@ -24,6 +25,8 @@ export class SourceClaims {
   readonly #order: readonly string[];
   readonly #entries = new Map<string, Entry>();
   readonly #reads: FirstReads;
+  /** Asked before anything is deleted. */
+  readonly looks: FreshLooks;
 
   /** @param sources those that write to the hub, in the order of the settings */
   constructor(clock: Clock, sources: readonly { readonly name: string; readonly force: boolean }[]) {
@@ -31,6 +34,7 @@ export class SourceClaims {
       sources.filter((source) => source.force === force).map(({ name }) => name);
     this.#order = [...names(true), ...names(false)];
     this.#reads = new FirstReads(clock, this.#order);
+    this.looks = new FreshLooks(clock, this.#order);
   }
 
   /** @param owns whether the source has the object on the hub, as far as it knows */
@@ -39,9 +43,10 @@ export class SourceClaims {
     this.looked(source);
   }
 
-  /** The source could not be read: nobody waits for it any more. */
+  /** What the source says now is known, or it could not be read: nobody waits for it any more. */
   looked(source: string): void {
     this.#reads.looked(source);
+    this.looks.ends(source);
   }
 
   /** Some source was neither read nor given up yet. */

@@ -26,6 +26,8 @@ export interface SyncOutcome {
   /** The release that let a prune beyond the budget happen, and who gave it. */
   readonly released?: { readonly token: string; readonly by: string } | undefined;
   readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
+  /** Something left Git, and it is not known yet whether it moved to another source. */
+  readonly pruneWaits?: boolean | undefined;
   /** Kinds that nothing was done for, each with a problem of its own among the others. */
   readonly unlisted: readonly UnlistedKind[];
 }

@@ -1,0 +1,79 @@
+import type { Clock } from '../../../core/ports.ts';
+
+/** Sources that take longer than this to look again are not waited for. */
+const MAX_WAIT_MS = 30_000;
+
+interface Look {
+  began: number;
+  /** When the last one that came to an end had begun. */
+  ended: number;
+}
+
+interface Asked {
+  readonly about: string;
+  readonly at: number;
+  readonly atMs: number;
+  /** Nobody told the source yet that it has its answer. */
+  isWaiting: boolean;
+}
+
+/**
+ * Before anything that left one source is deleted, every other source looks at its remote once more: it may have moved there, in the same
+ * commit or in an earlier one, and sources are polled one by one. Nobody blocks: whoever asks comes back, since two of them may ask each other.
+ */
+export class FreshLooks {
+  readonly #clock: Clock;
+  readonly #looks: ReadonlyMap<string, Look>;
+  readonly #asked = new Map<string, Asked>();
+  #now = 0;
+  #wake: (source: string) => void = () => undefined;
+
+  constructor(clock: Clock, sources: readonly string[]) {
+    this.#clock = clock;
+    this.#looks = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
+  }
+
+  /** @param wake makes a source look at once, or again as soon as it has looked */
+  onWake(wake: (source: string) => void): void {
+    this.#wake = wake;
+  }
+
+  begins(source: string): void {
+    const look = this.#looks.get(source);
+    if (look !== undefined) look.began = ++this.#now;
+  }
+
+  /** What the source says now is known, or it could not be read. */
+  ends(source: string): void {
+    const look = this.#looks.get(source);
+    if (look === undefined) return;
+    look.ended = look.began;
+    for (const [asking, asked] of this.#asked)
+      if (asked.isWaiting && this.#isAnswered(asking, asked)) {
+        asked.isWaiting = false;
+        this.#wake(asking);
+      }
+  }
+
+  /**
+   * Whether all others have looked since this source first asked about these very deletions, or took too long.
+   * @param about names the deletions; '' when there are none: the next ones are asked about anew
+   */
+  areFresh(source: string, about: string): boolean {
+    if (about === '') {
+      this.#asked.delete(source);
+      return true;
+    }
+    let asked = this.#asked.get(source);
+    if (asked?.about !== about) {
+      asked = { about, at: ++this.#now, atMs: this.#clock.now(), isWaiting: true };
+      this.#asked.set(source, asked);
+      for (const other of this.#looks.keys()) if (other !== source) this.#wake(other);
+    }
+    return Math.abs(this.#clock.now() - asked.atMs) >= MAX_WAIT_MS || this.#isAnswered(source, asked);
+  }
+
+  #isAnswered(source: string, { at }: Asked): boolean {
+    return [...this.#looks].every(([other, { ended }]) => other === source || ended > at);
+  }
+}
