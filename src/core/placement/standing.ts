@@ -92,10 +92,14 @@ export class Standing {
 
   apply({ first, replaced, offset, length }: Splice, { places, placeTotals }: Scratch): void {
     const count = this.#count;
+    if (length + replaced === 0) return;
     this.#count = count + length - replaced;
     if (this.#count > this.#order.length) this.#grow();
-    this.#order.copyWithin(first + length, first + replaced, count);
-    this.#totals.copyWithin(first + length, first + replaced, count);
+    // Moving the rest to where it stands would read all of it.
+    if (length !== replaced) {
+      this.#order.copyWithin(first + length, first + replaced, count);
+      this.#totals.copyWithin(first + length, first + replaced, count);
+    }
     this.#order.set(places.subarray(offset, offset + length), first);
     this.#totals.set(placeTotals.subarray(offset, offset + length), first);
   }

@@ -11,6 +11,7 @@ import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
 import { moveSelection, timeAgain } from './move-selection.ts';
 import type { SchedulingIndex } from '../scheduling-index.ts';
+import type { KeptScores } from '../prioritize/score-clusters.ts';
 import { keepScoresOf, measureClusters, scoreClusters } from '../prioritize/score-clusters.ts';
 import type { Entry, Standing, StandingBasis } from '../standing.ts';
 
@@ -42,18 +43,22 @@ export function redecidePlacement(
   if (standing === undefined || feasible === undefined || !policy.ok) return undefined;
   if (prior.repeats.length > 0 || state.hadAvailable !== hasAvailable) return undefined;
   const most = kept.size === 0 ? standing.basis.most : book.mostWithout(prior);
-  const changed = most === standing.basis.most ? changedClusters(index, state, happening) : undefined;
-  if (changed === undefined) return undefined;
+  const noticed = most === standing.basis.most ? noticedClusters(index, state, happening) : undefined;
+  if (noticed === undefined) return undefined;
   const journalLength = book.journal.length;
+  const input = scoreInput(index, { prior, counts: book.counts, counted: prior.bits, most });
+  const changed = changedClusters({ input, kept, prioritizers: policy.prioritizers }, noticed);
   if (changed.length === 0) {
     standing.basis = { ...standing.basis, journalLength };
     return timeAgain(index, { ...state, prior, journalLength });
   }
   const { came, went, leaving } = filterAgain(state, feasible, { changed, prior });
-  const input = scoreInput(index, { prior, counts: book.counts, counted: prior.bits, most });
-  const ranges = rangesOf(index, { input, feasible, prioritizers: policy.prioritizers });
+  // What others decided changes no amount, and who is feasible neither.
+  const { ranges } =
+    noticed.own.length === 0
+      ? standing.basis
+      : { ranges: rangesOf(index, { input, feasible, prioritizers: policy.prioritizers }) };
   if (!sameRanges(ranges, standing.basis)) return undefined;
-  keepScoresOf(policy.prioritizers, { ...input, clusters: changed }, kept);
   const clusters = changed.filter((cluster) => hasBit(feasible, cluster));
   const { totals, expired } = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, { ranges });
   if (expired.length > 0) return undefined;
@@ -86,27 +91,56 @@ export function isSettled(
 /** So many changed clusters are looked at one by one, however few there are in all. */
 const FEW = 64;
 
-/** Ascending; undefined: too many, or no longer known. */
-function changedClusters(
+/** Clusters to look at, each in one of the lists. */
+interface Noticed {
+  /** Touched by a delta, or gained or lost by this placement. */
+  readonly own: readonly number[];
+  /** Gained or lost by other placements. */
+  readonly counted: readonly number[];
+}
+
+/** Undefined: too many, or no longer known. */
+function noticedClusters(
   { fleet, scratch: { marks } }: SchedulingIndex,
   { standing, prior, kept, compiled }: DecidedState,
   { book, touched }: Happening,
-): Uint32Array | undefined {
+): Noticed | undefined {
   const { count, basis } = standing as Standing;
   // Clusters often change more than once; but reading all that happened must not cost more than ranking anew.
-  const counted = kept.size === 0 ? [] : book.journal.since(basis.journalLength, 4 * (FEW + count));
-  if (counted === undefined) return undefined;
-  const own = book.own(compiled.key);
-  const { gained, lost } = own === prior ? { gained: [], lost: [] } : decisionChange(prior, own);
-  const found: number[] = [];
-  for (const clusters of [touched, gained, lost, counted])
+  const since = kept.size === 0 ? [] : book.journal.since(basis.journalLength, 4 * (FEW + count));
+  if (since === undefined) return undefined;
+  const now = book.own(compiled.key);
+  const { gained, lost } = now === prior ? { gained: [], lost: [] } : decisionChange(prior, now);
+  const [own, counted]: [number[], number[]] = [[], []];
+  const note = (clusters: Iterable<number>, found: number[]): void => {
     for (const cluster of clusters) {
       if (cluster >= fleet.size || marks[cluster] === 1) continue;
       marks[cluster] = 1;
       found.push(cluster);
     }
-  for (const cluster of found) marks[cluster] = 0;
-  return found.length > FEW + count / 2 ? undefined : Uint32Array.from(found).sort();
+  };
+  for (const clusters of [touched, gained, lost]) note(clusters, own);
+  note(since, counted);
+  for (const found of [own, counted]) for (const cluster of found) marks[cluster] = 0;
+  return own.length + counted.length > FEW + count / 2 ? undefined : { own, counted };
+}
+
+/**
+ * Those whose place may be another one, ascending, with the kept scores of all brought up to date. What others decided moves a
+ * cluster only by its score, and one decision more or less is seldom enough for that.
+ */
+function changedClusters(
+  scoring: {
+    readonly input: Omit<ScoreInput, 'clusters'>;
+    readonly kept: KeptScores;
+    readonly prioritizers: readonly WeightedPrioritizer[];
+  },
+  { own, counted }: Noticed,
+): Uint32Array {
+  const { input, kept, prioritizers } = scoring;
+  const clusters = Uint32Array.from([...own, ...counted]);
+  const moved = keepScoresOf(prioritizers, { ...input, clusters }, kept);
+  return Uint32Array.from([...own, ...counted.filter((cluster) => moved.has(cluster))]).sort();
 }
 
 /** Brings the feasible bits up to date. */

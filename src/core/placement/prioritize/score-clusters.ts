@@ -42,19 +42,30 @@ export function keepScores(prioritizers: readonly WeightedPrioritizer[], input: 
   return kept;
 }
 
-/** Keeps up to date what `keepScores` kept: for the clusters of the input. */
+/**
+ * Keeps up to date what `keepScores` kept: for the clusters of the input.
+ * @returns those of them that have another score now
+ */
 export function keepScoresOf(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
   kept: KeptScores,
-): void {
+): ReadonlySet<number> {
+  const { clusters } = input;
+  const moved = new Set<number>();
   for (const { prioritizer } of prioritizers) {
     const scores = kept.get(prioritizer.name);
     if (scores === undefined) continue;
-    const fresh = new Int8Array(input.clusters.length);
+    const fresh = new Int8Array(clusters.length);
     prioritizer.score(input, fresh, NO_RANGE);
-    fresh.forEach((score, at) => (scores[input.clusters[at] as number] = score));
+    for (let at = 0; at < clusters.length; at++) {
+      const cluster = clusters[at] as number;
+      if (scores[cluster] === fresh[at]) continue;
+      scores[cluster] = fresh[at] as number;
+      moved.add(cluster);
+    }
   }
+  return moved;
 }
 
 /** Per prioritizer, over the clusters of the input. */
