@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
 import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
-import { decisionOwner } from '../../src/core/placement/decision-book.ts';
+import { decisionOwner } from '../../src/core/placement/decision-owner.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
 import type * as RedecideModule from '../../src/core/placement/follow/redecide-placement.ts';
 import { renderCase } from '../../src/core/placement/case/render-case.ts';

@@ -21,6 +21,8 @@ interface Pass {
   readonly published: readonly boolean[];
   /** Numbers of the placements that are listed before the others. */
   readonly first: readonly number[];
+  /** Numbers of two pages that somebody else writes. */
+  readonly meddling: readonly [number, number] | undefined;
   /** How many results are asked for. */
   readonly asked: number;
 }
@@ -30,6 +32,7 @@ const passOf = (change: fc.Arbitrary<WorldDelta>): fc.Arbitrary<Pass> =>
     change,
     published: fc.array(fc.constantFrom(true, true, true, false), { minLength: 5, maxLength: 5 }),
     first: fc.oneof(fc.constant([]), fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 })),
+    meddling: fc.option(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 })), { nil: undefined, freq: 3 }),
     asked: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 5 })),
   });
 
@@ -44,8 +47,31 @@ function publish(given: World, results: readonly ScheduleResult[], published: Pa
       `${metadata.namespace}/${metadata.labels?.['cluster.open-cluster-management.io/placement']}` === key;
     const before = decisions.filter(isOwn);
     if (JSON.stringify(before) === JSON.stringify(pages)) return;
-    decisions = [...decisions.filter((one) => !isOwn(one)), ...pages];
+    decisions = sorted([...decisions.filter((one) => !isOwn(one)), ...pages]);
   });
+  return { ...given, decisions };
+}
+
+/** As a hub lists them. */
+function sorted(pages: World['decisions']): World['decisions'] {
+  const keyOf = ({ metadata }: World['decisions'][number]): string =>
+    `${metadata.namespace}/${metadata.name}`;
+  return pages.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
+}
+
+/** A stranger takes a cluster from one page and puts it twice onto another. */
+function meddled(given: World, meddling: Pass['meddling']): World {
+  if (meddling === undefined || given.decisions.length === 0) return given;
+  const decisions = [...given.decisions];
+  const [from, to] = meddling.map((at) => at % decisions.length) as [number, number];
+  const edit = (at: number, change: (names: readonly string[]) => readonly string[]): void => {
+    const page = decisions[at] as World['decisions'][number];
+    const names = (page.status?.decisions ?? []).map(({ clusterName }) => clusterName);
+    const list = change(names).map((clusterName) => ({ clusterName, reason: '' }));
+    decisions[at] = { ...page, status: { decisions: list } };
+  };
+  edit(from, (names) => names.slice(1));
+  edit(to, (names) => [...names, ...names.slice(-1)]);
   return { ...given, decisions };
 }
 
@@ -65,12 +91,13 @@ function ask(results: Iterable<ScheduleResult>, count: number): readonly Schedul
 
 function follow(given: World, passes: readonly Pass[]): void {
   const follower = new WorldFollower({ compileCel: cel });
-  let current = listed(given);
-  for (const { change, published, first, asked } of passes) {
+  let current = listed({ ...given, decisions: sorted(given.decisions) });
+  for (const { change, published, first, meddling, asked } of passes) {
     const results = ask(follower.decide(current), asked);
     const wanted = new PlacementEngine(current, { compileCel: cel }).scheduleAll();
     expect(results).toStrictEqual(wanted.slice(0, asked));
-    current = listed(applyToWorld(publish(current, results, published), change), first);
+    const next = meddled(publish(current, results, published), meddling);
+    current = listed(applyToWorld(next, change), first);
   }
   const last = [...follower.decide(current)];
   const settled = publish(current, last, [true, true, true, true, true]);
@@ -88,6 +115,24 @@ describe('following the worlds that a controller reads', () => {
   it(`where many clusters tie and stay (${RUNS / 50} runs, seed ${SEED})`, () => {
     const passes = fc.array(passOf(crowdDelta), { minLength: 10, maxLength: 10 });
     fc.assert(fc.property(crowdedWorld, passes, follow), { numRuns: Math.ceil(RUNS / 50), seed: SEED });
+  });
+
+  it(`where others decided so much that one more or less seldom counts (${RUNS / 50} runs, seed ${SEED})`, () => {
+    const passes = fc.array(passOf(crowdDelta), { minLength: 6, maxLength: 6 });
+    const counts = fc.array(fc.integer({ min: 100, max: 300 }), { minLength: 1, maxLength: 48 });
+    const decided = fc.tuple(crowdedWorld, counts).map(([given, each]): World => {
+      const clusters = given.clusters.flatMap(({ metadata: { name } }, at) =>
+        Array.from({ length: each[at % each.length] ?? 0 }, () => ({ clusterName: name, reason: '' })),
+      );
+      const others = {
+        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+        kind: 'PlacementDecision' as const,
+        metadata: { name: 'others', namespace: 'x' },
+        status: { decisions: clusters },
+      };
+      return { ...given, decisions: [...given.decisions, others] };
+    });
+    fc.assert(fc.property(decided, passes, follow), { numRuns: Math.ceil(RUNS / 50), seed: SEED });
   });
 
   it('hands out the same results while nothing changes', () => {

@@ -1,5 +1,5 @@
-import type { ObjectStore } from '../../adapters/kube/object-store.ts';
 import { Reflector, type WatchFailure } from '../../adapters/kube/reflector.ts';
+import { SortedView } from '../../adapters/kube/sorted-view.ts';
 import { errorText } from '../../core/errors.ts';
 import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
 import {
@@ -44,10 +44,7 @@ export class HubInventory {
   readonly scores: Reflector;
   readonly works: Reflector;
   readonly #options: InventoryOptions;
-  readonly #lists = new Map<
-    ObjectStore,
-    { readonly revision: number; readonly objects: readonly KubeObject[] }
-  >();
+  readonly #sorted;
 
   constructor(options: InventoryOptions) {
     this.#options = options;
@@ -71,6 +68,14 @@ export class HubInventory {
     this.decisions = reflect(PLACEMENT_DECISION);
     this.scores = reflect(ADDON_PLACEMENT_SCORE);
     this.works = reflect(MANIFEST_WORK, withoutManifests);
+    this.#sorted = {
+      placements: sorted(this.placements, (object) => schedulable(object as unknown as Placement)),
+      clusters: sorted<ManagedCluster>(this.clusters),
+      clusterSets: sorted<ManagedClusterSet>(this.clusterSets),
+      bindings: sorted<ManagedClusterSetBinding>(this.bindings),
+      decisions: sorted<PlacementDecision>(this.decisions),
+      scores: sorted<AddOnPlacementScore>(this.scores),
+    };
   }
 
   get reflectors(): readonly Reflector[] {
@@ -159,27 +164,16 @@ export class HubInventory {
    * @param first placements (`namespace/name`) to be scheduled before the others
    */
   world(first: ReadonlySet<string> = new Set()): World {
-    const placements = this.#sorted(this.placements).map((object) =>
-      schedulable(object as unknown as Placement),
-    );
+    const { placements, clusters, clusterSets, bindings, decisions, scores } = this.#sorted;
     return {
       now: new Date(this.#options.clock.now()).toISOString(),
-      placements: listedFirst(placements, first),
-      clusters: this.#sorted(this.clusters) as unknown as ManagedCluster[],
-      clusterSets: this.#sorted(this.clusterSets) as unknown as ManagedClusterSet[],
-      bindings: this.#sorted(this.bindings) as unknown as ManagedClusterSetBinding[],
-      decisions: this.#sorted(this.decisions) as unknown as PlacementDecision[],
-      scores: this.#sorted(this.scores) as unknown as AddOnPlacementScore[],
+      placements: listedFirst(placements.list(), first),
+      clusters: clusters.list(),
+      clusterSets: clusterSets.list(),
+      bindings: bindings.list(),
+      decisions: decisions.list(),
+      scores: scores.list(),
     };
-  }
-
-  /** Sorted anew only after the store changed. */
-  #sorted({ store }: Reflector): readonly KubeObject[] {
-    const known = this.#lists.get(store);
-    if (known?.revision === store.revision) return known.objects;
-    const objects = sorted(store.list());
-    this.#lists.set(store, { revision: store.revision, objects });
-    return objects;
   }
 }
 
@@ -209,12 +203,11 @@ export function schedulable(placement: Placement): Placement {
   return known;
 }
 
-function sorted(objects: readonly KubeObject[]): readonly KubeObject[] {
-  const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-  return objects
-    .map((object) => ({ key: keyOf(object), object }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-    .map(({ object }) => object);
+function sorted<T>(
+  { store }: Reflector,
+  read: (object: KubeObject) => T = (object) => object as unknown as T,
+): SortedView<T> {
+  return new SortedView(store, read);
 }
 
 /** Of works only labels and status are looked at; their manifests would be most of the memory. */

@@ -1,5 +1,5 @@
 import type { Placement } from '../model/placement.ts';
-import { decisionOwner } from '../placement/decision-book.ts';
+import { decisionOwner } from '../placement/decision-owner.ts';
 import { PlacementEngine } from '../placement/engine.ts';
 import { decisionObjects } from '../placement/case/render-case.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';

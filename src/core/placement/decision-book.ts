@@ -1,8 +1,10 @@
-import type { PlacementDecision } from '../model/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
+import type { PlacementDecision } from '../model/placement-decision.ts';
 import { hasBit } from '../snapshot/bitset.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
 import { CountJournal } from './follow/count-journal.ts';
+import { decisionOwner } from './decision-owner.ts';
+import type { Published } from './follow/published-clusters.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import { decisionChange, listDecisions, ownDecisions } from './own-decisions.ts';
 
@@ -20,6 +22,9 @@ export class DecisionBook {
   readonly #strangerNames: string[] = [];
   /** Lists that were published before: they are mostly told again and again. */
   readonly #published = new WeakMap<readonly string[], OwnDecisions>();
+  /** Placements whose decisions are not those that were published last. */
+  readonly #moved = new Set<string>();
+  #isPublished = false;
   #counts: Int32Array;
   /** How many clusters are decided exactly so many times; index 0 is not kept. */
   #frequency = new Int32Array(64);
@@ -69,26 +74,39 @@ export class DecisionBook {
 
   /** Replaces the decisions of one placement. */
   put(key: string, after: OwnDecisions): void {
-    const before = this.own(key);
-    this.#own.set(key, after);
-    if (before === after) return;
+    if (this.#replace(key, after)) this.#moved.add(key);
+  }
+
+  /** All decisions from now on. */
+  publish({ clusters, changed }: Published): void {
+    // A book that was made since knows nothing of what was published before.
+    const all = changed === undefined || !this.#isPublished;
+    const keys = all ? [this.#own.keys(), clusters.keys()] : [changed, this.#moved];
+    for (const key of new Set(keys.flatMap((some) => [...some]))) {
+      const names = clusters.get(key);
+      this.#replace(key, names === undefined ? this.#nothing : this.#ownOf(names));
+    }
+    this.#moved.clear();
+    this.#isPublished = true;
+  }
+
+  /** @returns whether that changed anything */
+  #replace(key: string, after: OwnDecisions): boolean {
+    const known = this.#own.get(key);
+    if (known === after) return false;
+    const before = known ?? this.#nothing;
     const { gained, lost } = decisionChange(before, after);
+    // What says the same stays the same object: comparing it with itself costs nothing.
+    const isSame = gained.length + lost.length === 0;
+    if (known === undefined || !isSame) this.#own.set(key, after);
+    if (isSame) return false;
     for (const cluster of lost) this.#count(cluster, -1);
     for (const cluster of gained) this.#count(cluster, 1);
     while (this.#most > 0 && this.#frequency[this.#most] === 0) {
       this.#most--;
       this.#top = undefined;
     }
-  }
-
-  /** All decisions from now on: names by placement. */
-  publish(published: ReadonlyMap<string, readonly string[]>): void {
-    for (const key of this.#own.keys()) if (!published.has(key)) this.put(key, this.#nothing);
-    for (const [key, names] of published) {
-      let own = this.#published.get(names);
-      if (own === undefined) this.#published.set(names, (own = this.decisionsOf(names)));
-      this.put(key, own);
-    }
+    return true;
   }
 
   /** Takes the decisions of one placement out of the counts and answers them. */
@@ -131,6 +149,12 @@ export class DecisionBook {
     });
   }
 
+  #ownOf(published: readonly string[]): OwnDecisions {
+    let own = this.#published.get(published);
+    if (own === undefined) this.#published.set(published, (own = this.decisionsOf(published)));
+    return own;
+  }
+
   #strangerNumber(name: string): number {
     const known = this.#strangers.get(name);
     if (known !== undefined) return known;
@@ -167,11 +191,4 @@ function grown(array: Int32Array): Int32Array<ArrayBuffer> {
   const longer = new Int32Array(array.length * 2);
   longer.set(array);
   return longer;
-}
-
-/** `namespace/placement` of the placement that a decision belongs to; undefined: of none, it only counts for Balance. */
-export function decisionOwner({ metadata }: PlacementDecision): string | undefined {
-  const labels = metadata.labels;
-  if (labels === undefined || !Object.hasOwn(labels, PLACEMENT_LABEL)) return undefined;
-  return `${metadata.namespace ?? ''}/${labels[PLACEMENT_LABEL]}`;
 }

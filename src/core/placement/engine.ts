@@ -13,6 +13,7 @@ import { DecisionBook } from './decision-book.ts';
 import { ImpactFinder } from './follow/impact.ts';
 import { indexWorld, parseNow } from './index-world.ts';
 import { ListedPlacements } from './follow/listed-placements.ts';
+import type { Published } from './follow/published-clusters.ts';
 import { isSettled, redecidePlacement } from './follow/redecide-placement.ts';
 import type { ScheduleResult } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
@@ -141,20 +142,21 @@ export class PlacementEngine {
    * unlike with `applyDelta`, a placement follows when the decisions of others moved. What nothing happened to keeps its
    * result, the same object. Each result is computed when it is asked for. Whoever asks for no more of them ends the
    * generator before asking anything else of this engine: what happened to the rest is then looked at the next time.
-   * @param listed keys of all placements in the order in which to schedule them
-   * @param published the clusters of every placement's published decisions, by `namespace/name`
+   * @param listed all placements in the order in which to schedule them
    */
   *scheduleAgain(
     delta: WorldDelta,
-    listed: readonly string[],
-    published: ReadonlyMap<string, readonly string[]>,
+    listed: readonly Placement[],
+    published: Published,
   ): Generator<ScheduleResult, void> {
     const touched = this.#takeIn(delta);
     this.#book.publish(published);
     const open = new Set(touched.keys());
+    let next = 0;
     try {
-      for (const key of listed) {
-        const position = this.#listed.positionOf(key) as number;
+      for (const placement of listed) {
+        const position = this.#listed.positionNear(next, placement);
+        next = position + 1;
         const state = this.#listed.states[position];
         const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
         const { result } = isSame
@@ -201,9 +203,9 @@ export class PlacementEngine {
   #editPlacements({ placements = [], removedPlacements = [] }: WorldDelta): void {
     if (placements.length === 0 && removedPlacements.length === 0) return;
     for (const key of removedPlacements) this.#book.take(key);
-    this.#listed.remove(new Set(removedPlacements));
+    if (removedPlacements.length > 0) this.#listed.remove(new Set(removedPlacements));
     this.#listed.put(placements.map((placement) => this.#index.compile(placement)));
-    this.#index.keepPredicatesOf(this.#listed.compiled);
+    this.#index.keepPredicates((predicate) => this.#listed.dependents.ofClass(predicate).size > 0);
   }
 
   /** Indexes anew with clusters, sets and bindings come and gone; states that this does not touch are carried over. */

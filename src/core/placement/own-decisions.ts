@@ -51,6 +51,8 @@ export function decisionChange(before: OwnDecisions, after: OwnDecisions): Decis
   return { gained, lost };
 }
 
+const NOTHING: readonly number[] = [];
+
 function without(numbers: ReadonlySet<number>, others: ReadonlySet<number>): readonly number[] {
-  return [...numbers].filter((number) => !others.has(number));
+  return numbers.size === 0 ? NOTHING : [...numbers].filter((number) => !others.has(number));
 }

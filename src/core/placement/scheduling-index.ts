@@ -71,10 +71,9 @@ export class SchedulingIndex {
     });
   }
 
-  /** Drops the classes that none of these placements uses; only used ones are kept up to date. */
-  keepPredicatesOf(placements: readonly CompiledPlacement[]): void {
-    const used = new Set(placements.map(({ predicate }) => predicate));
-    for (const [text, predicate] of this.predicates) if (!used.has(predicate)) this.predicates.delete(text);
+  /** Drops the predicates that no placement uses; only used ones are kept up to date. */
+  keepPredicates(isUsed: (predicate: PredicateClass) => boolean): void {
+    for (const [text, predicate] of this.predicates) if (!isUsed(predicate)) this.predicates.delete(text);
   }
 
   /**

@@ -53,6 +53,32 @@ describe('DecisionBook', () => {
     );
   });
 
+  it('takes over what is published as if all of it were put anew, whatever was decided in between', () => {
+    const list = fc.oneof(fc.uniqueArray(names), fc.array(names));
+    const round = fc.record({ decided: fc.array(step), published: fc.array(step), isTold: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(round, { minLength: 2, maxLength: 6 }), list, (rounds, foreign) => {
+        const book = newBook();
+        let published = new Map<string, readonly string[]>([['', foreign]]);
+        book.publish({ clusters: published, changed: undefined });
+        for (const round of rounds) {
+          for (const { key, names: list } of round.decided) book.put(key, book.decisionsOf(list));
+          const next = new Map(published);
+          for (const { key, names: list } of round.published)
+            if (list.length > 4) next.delete(key);
+            else next.set(key, list);
+          const changed = new Set([...KEYS, ''].filter((key) => next.get(key) !== published.get(key)));
+          published = next;
+          book.publish({ clusters: published, changed: round.isTold ? changed : undefined });
+          const { counts } = counted(published);
+          for (const name of [...CLUSTERS, ...GONE])
+            expect(book.counts[book.numbersOf([name])[0] as number]).toBe(counts.get(name) ?? 0);
+          for (const key of KEYS) expect(book.withoutOwn(key).most).toBe(counted(published, key).most);
+        }
+      }),
+    );
+  });
+
   it('answers with the names that the decisions were given by', () => {
     const book = newBook();
     book.put('ns/one', book.decisionsOf(['x', 'b', 'b']));

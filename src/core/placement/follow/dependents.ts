@@ -44,6 +44,12 @@ export class Dependents {
     return predicates;
   }
 
+  /** A placement is another one at its position. */
+  replace(position: number, before: CompiledPlacement, after: CompiledPlacement): void {
+    this.#remove(before, position);
+    this.#add(after, position);
+  }
+
   #add(compiled: CompiledPlacement, position: number): void {
     const { eligibility, predicate, tolerations, policy, groups, spread } = compiled;
     join(this.#byClass, eligibility, position);
@@ -61,10 +67,32 @@ export class Dependents {
       if (prioritizer.addOn !== undefined) join(this.#byAddOn, prioritizer.addOn, position);
     }
   }
+
+  #remove({ eligibility, predicate, tolerations, policy }: CompiledPlacement, position: number): void {
+    leave(this.#byClass, eligibility, position);
+    leave(this.#byClass, tolerations, position);
+    leave(this.#byClass, predicate, position);
+    if (!this.#byClass.has(predicate)) {
+      for (const key of predicate.labelKeys) leave(this.#byLabel, key, predicate);
+      for (const key of predicate.claimKeys) leave(this.#byClaim, key, predicate);
+      this.predicatesWithCel.delete(predicate);
+    }
+    this.ofAttributes.delete(position);
+    if (!policy.ok) return;
+    for (const { prioritizer } of policy.prioritizers) {
+      if (prioritizer.resource !== undefined) leave(this.#byResource, prioritizer.resource, position);
+      if (prioritizer.addOn !== undefined) leave(this.#byAddOn, prioritizer.addOn, position);
+    }
+  }
 }
 
 function join<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   const known = map.get(key);
   if (known === undefined) map.set(key, new Set([value]));
   else known.add(value);
+}
+
+function leave<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
+  const known = map.get(key);
+  if (known?.delete(value) === true && known.size === 0) map.delete(key);
 }

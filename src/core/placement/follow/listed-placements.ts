@@ -3,6 +3,7 @@ import type { DecidedState } from '../decided-state.ts';
 import { Dependents } from './dependents.ts';
 import { readsDifferently } from './placement-change.ts';
 import type { CompiledPlacement } from '../scheduling-index.ts';
+import { placementKey } from '../scheduling-index.ts';
 
 interface Listed {
   readonly compiled: CompiledPlacement;
@@ -44,6 +45,12 @@ export class ListedPlacements {
     return this.#positions.get(key);
   }
 
+  /** Of one that is listed, probably there: making its key and looking that up takes longer than looking. */
+  positionNear(probable: number, placement: Placement): number {
+    if (this.#compiled[probable]?.placement === placement) return probable;
+    return this.#positions.get(placementKey(placement)) as number;
+  }
+
   stateOf(key: string): DecidedState | undefined {
     const position = this.#positions.get(key);
     return position === undefined ? undefined : this.#states[position];
@@ -68,8 +75,9 @@ export class ListedPlacements {
 
   /** New ones come last. One that reads differently than before has no state any more. */
   put(fresh: readonly CompiledPlacement[]): void {
+    const count = this.#compiled.length;
     for (const compiled of fresh) this.#put(compiled);
-    this.#list(this.#compiled, this.#states);
+    if (this.#compiled.length > count) this.#list(this.#compiled, this.#states);
   }
 
   /** Compiles each anew, in its place. */
@@ -90,6 +98,7 @@ export class ListedPlacements {
       return;
     }
     this.#compiled[position] = compiled;
+    this.#dependents?.replace(position, before, compiled);
     const state = this.#states[position];
     const { placement } = compiled;
     this.#states[position] =

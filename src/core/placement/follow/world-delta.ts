@@ -50,11 +50,34 @@ interface Changes<T> {
 }
 
 function changedObjects<T extends Named>(before: readonly T[], after: readonly T[]): Changes<T> {
-  const known = new Set(before);
-  const changed = after.filter((one) => !known.has(one));
-  if (changed.length === 0 && before.length === after.length) return { changed, removed: [] };
-  const present = new Set(after.map(keyOf));
-  return { changed, removed: before.map(keyOf).filter((key) => !present.has(key)) };
+  const { were, are } = unpaired(before, after);
+  const known = new Set(were);
+  const changed = are.filter((one) => !known.has(one));
+  if (changed.length === 0 && were.length === are.length) return { changed, removed: [] };
+  const present = new Set(are.map(keyOf));
+  return { changed, removed: were.map(keyOf).filter((key) => !present.has(key)) };
+}
+
+/**
+ * What is left of two lists after the objects that stand at the same place in both were taken out, places being counted
+ * anew wherever one came, went or moved. Nearly everything, as a rule: telling what changed then costs a look at each.
+ */
+function unpaired<T>(
+  before: readonly T[],
+  after: readonly T[],
+): { readonly were: readonly T[]; readonly are: readonly T[] } {
+  const [were, are]: [T[], T[]] = [[], []];
+  let [i, j] = before === after ? [before.length, after.length] : [0, 0];
+  while (i < before.length && j < after.length) {
+    if (before[i] === after[j]) [i, j] = [i + 1, j + 1];
+    else if (before[i] === after[j + 1]) are.push(after[j++] as T);
+    else if (before[i + 1] === after[j]) were.push(before[i++] as T);
+    else {
+      were.push(before[i++] as T);
+      are.push(after[j++] as T);
+    }
+  }
+  return { were: [...were, ...before.slice(i)], are: [...are, ...after.slice(j)] };
 }
 
 function isEmpty({ changed, removed }: Changes<Named>): boolean {

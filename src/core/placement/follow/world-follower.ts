@@ -1,10 +1,8 @@
-import type { PlacementDecision } from '../../model/placement-decision.ts';
 import type { World } from '../../snapshot/world.ts';
 import type { EngineOptions } from '../engine.ts';
 import { PlacementEngine } from '../engine.ts';
-import { decisionOwner } from '../decision-book.ts';
 import type { ScheduleResult } from '../schedule-result.ts';
-import { placementKey } from '../scheduling-index.ts';
+import { PublishedClusters } from './published-clusters.ts';
 import { worldDelta } from './world-delta.ts';
 
 /**
@@ -14,9 +12,9 @@ import { worldDelta } from './world-delta.ts';
  */
 export class WorldFollower {
   readonly #options: EngineOptions;
-  #last: { readonly world: World; readonly engine: PlacementEngine } | undefined;
-  /** Pages of each placement, and the clusters on them. */
-  #published = new Map<string, Published>();
+  #last:
+    | { readonly world: World; readonly engine: PlacementEngine; readonly published: PublishedClusters }
+    | undefined;
 
   constructor(options: EngineOptions = {}) {
     this.#options = options;
@@ -33,12 +31,13 @@ export class WorldFollower {
     if (last === undefined) {
       const engine = new PlacementEngine(world, this.#options);
       const results = engine.scheduleAll();
-      this.#last = { world, engine };
+      this.#last = { world, engine, published: new PublishedClusters() };
       yield* results;
       return;
     }
-    const keys = world.placements.map(placementKey);
-    const results = last.engine.scheduleAgain(worldDelta(last.world, world), keys, this.#publishedIn(world));
+    const { engine, published } = last;
+    const delta = worldDelta(last.world, world);
+    const results = engine.scheduleAgain(delta, world.placements, published.read(world.decisions));
     let failed = false;
     try {
       yield* results;
@@ -46,36 +45,7 @@ export class WorldFollower {
       failed = true;
       throw error;
     } finally {
-      if (!failed) this.#last = { world, engine: last.engine };
+      if (!failed) this.#last = { ...last, world };
     }
   }
-
-  #publishedIn({ decisions }: World): ReadonlyMap<string, readonly string[]> {
-    const pages = new Map<string, PlacementDecision[]>();
-    for (const page of decisions) {
-      const owner = decisionOwner(page) ?? '';
-      const known = pages.get(owner);
-      if (known === undefined) pages.set(owner, [page]);
-      else known.push(page);
-    }
-    this.#published = new Map(
-      [...pages].map(([owner, of]) => [owner, publishedOn(of, this.#published.get(owner))]),
-    );
-    return new Map([...this.#published].map(([owner, { clusters }]) => [owner, clusters]));
-  }
-}
-
-interface Published {
-  readonly pages: readonly PlacementDecision[];
-  readonly clusters: readonly string[];
-}
-
-function publishedOn(pages: readonly PlacementDecision[], before: Published | undefined): Published {
-  const isSame =
-    before?.pages.length === pages.length && pages.every((page, at) => page === before.pages[at]);
-  if (before !== undefined && isSame) return before;
-  const clusters = pages.flatMap(({ status }) =>
-    (status?.decisions ?? []).map(({ clusterName }) => clusterName),
-  );
-  return { pages, clusters };
 }
