@@ -210,6 +210,8 @@ export class SchedulingLoop {
     let againAtMs = Infinity;
     for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
     this.#arm(againAtMs);
+    // The first pass does what has to be done; in the second one, when that is published, the engine gets ready for changes.
+    if (this.#passes === 1) this.request('decisions');
   }
 
   /** @returns whether the publisher would write something else now */

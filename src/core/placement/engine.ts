@@ -41,6 +41,8 @@ export class PlacementEngine {
   #index: SchedulingIndex;
   #book: DecisionBook;
   readonly #listed: ListedPlacements;
+  /** Those that have to be decided in full at every change. */
+  readonly #unranked = new WeakSet<CompiledPlacement>();
 
   constructor(world: World, options: EngineOptions = {}) {
     this.#compileCel = rememberCel(options.compileCel ?? compileCel);
@@ -160,7 +162,7 @@ export class PlacementEngine {
         const state = this.#listed.states[position];
         const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
         const { result } = isSame
-          ? this.#keep(position, state)
+          ? this.#stay(position, state)
           : this.#reschedule(position, touched.get(position) ?? []);
         open.delete(position);
         yield result;
@@ -251,6 +253,16 @@ export class PlacementEngine {
     const before = this.#listed.states[position];
     const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched });
     return moved === undefined ? this.#schedule(position, true) : this.#keep(position, moved);
+  }
+
+  /** Keeps the result, and finds out once how all its clusters stand: the next change starts from there. */
+  #stay(position: number, state: DecidedState): DecidedState {
+    const { compiled, result, standing, stage } = state;
+    if (standing !== undefined || stage !== 'done' || this.#unranked.has(compiled))
+      return this.#keep(position, state);
+    const ranked = decidePlacement(this.#index, compiled, { ...this.#basisOf(compiled.key), stand: true });
+    if (ranked.standing === undefined) this.#unranked.add(compiled);
+    return this.#keep(position, { ...ranked, result });
   }
 
   #keep(position: number, state: DecidedState): DecidedState {

@@ -35,19 +35,20 @@ describe('a pass over the placements', () => {
   let clock: FakeClock;
   let stop: AbortController;
   let queued: string[];
+  let published: Promise<void>;
   let pass: () => Iterable<ScheduleResult>;
   let loop: SchedulingLoop;
 
   beforeEach(() => {
     clock = new FakeClock();
     stop = new AbortController();
-    queued = [];
+    [queued, published] = [[], Promise.resolve()];
     loop = new SchedulingLoop({
       clock,
       world: () => WORLD,
       schedule: () => pass(),
       onEach: () => undefined,
-      whenPublished: () => Promise.resolve(),
+      whenPublished: () => published,
       onResult: () => undefined,
       enqueue: (key) => queued.push(key),
     });
@@ -91,6 +92,22 @@ describe('a pass over the placements', () => {
     await again;
   });
 
+  it('is made once more when the first is published, for an engine to get ready for changes; then no more', async () => {
+    pass = () => [resultOf('web', ['c1'])];
+    let publish = (): void => undefined;
+    published = new Promise((resolve) => (publish = resolve));
+    const run = loop.run(stop.signal);
+    await clock.advance(1_000);
+    expect(loop.passes).toBe(1);
+    publish();
+    await clock.advance(0);
+    expect(loop.passes).toBe(2);
+    await clock.advance(10_000);
+    expect([loop.passes, queued]).toEqual([2, ['team/web']]);
+    stop.abort();
+    await run;
+  });
+
   it('waits while changes keep coming, up to twice as long as the last one took', async () => {
     const startedAtMs: number[] = [];
     pass = function* () {
@@ -106,7 +123,8 @@ describe('a pass over the placements', () => {
       await clock.advance(10);
     }
     await clock.advance(1_000);
-    expect(startedAtMs.slice(1).map((at) => at - busyFromMs)).toEqual([200, 420]);
+    // After the first one, and the one in which the engine got ready.
+    expect(startedAtMs.slice(2).map((at) => at - busyFromMs)).toEqual([200, 420]);
     const quietFromMs = clock.now();
     loop.request('inputs');
     await clock.advance(1_000);
@@ -117,7 +135,6 @@ describe('a pass over the placements', () => {
 
   describe('when a placement was changed itself', () => {
     const names = ['a', 'b', 'c', 'd'];
-    let published: Promise<void>;
     /** What was decided, in order, with the time since the last `mark`. */
     let decided: [string, number][];
     let markMs: number;
@@ -203,7 +220,8 @@ describe('a pass over the placements', () => {
       await clock.advance(100);
       expect(decided.map(([name]) => name)).toEqual(['a', 'b', 'd', 'a', 'b', 'c']);
       expect(new Set(queued)).toEqual(new Set(names.map((name) => `team/${name}`)));
-      expect(loop.passes).toBe(2);
+      // The first one and the one after it, before.
+      expect(loop.passes).toBe(3);
     });
 
     it('leaves what is left of a pass until a commit is on the hub, for 200 ms at most', async () => {
