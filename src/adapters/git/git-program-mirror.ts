@@ -6,12 +6,12 @@ import type { GitAuth } from './git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
 import { checkGitRef, refspecsOf } from './git-ref.ts';
-import type { GitMirror, GitRef, PinName } from './git-repository.ts';
+import type { FetchOptions, GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
 import { lockMirror, removeLeftovers } from './mirror-lock.ts';
 import { countPacks, directoryBytes, watchSize } from './mirror-size.ts';
-import { runGit } from './run-git.ts';
+import { runGit, runGitOrThrow } from './run-git.ts';
 import { GROUP_SCRIPT_FILE, runWire } from './run-wire.ts';
 
 export interface MirrorOptions {
@@ -65,7 +65,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     }
   }
 
-  async fetch(ref: GitRef, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
+  async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
     try {
       return await this.#fetchRef(ref, options);
@@ -82,29 +82,29 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     }
   }
 
-  async #fetchRef(ref: GitRef, options: { readonly signal?: AbortSignal | undefined }): Promise<string> {
+  async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {
     if (ref.type === 'commit' && (await this.#has(ref.id))) return ref.id;
     const refspecs = refspecsOf(ref);
-    await this.#fetchWithRoom(refspecs, options.signal).catch(async (error: unknown) => {
+    await this.#fetchWithRoom(refspecs, options).catch(async (error: unknown) => {
       // Servers may refuse to serve a bare id; the commit is then looked for on every branch and tag.
       if (ref.type !== 'commit' || !(error instanceof InputError) || error.code !== 'git.ref-not-found')
         throw error;
-      await this.#fetchRefspecs(['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'], options.signal);
+      await this.#fetchRefspecs(['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'], options);
     });
     return this.resolve(ref);
   }
 
   /** `release` of before is in the way of `release/1.2`, and the other way round, until it is forgotten. */
-  async #fetchWithRoom(refspecs: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+  async #fetchWithRoom(refspecs: readonly string[], options: FetchOptions): Promise<void> {
     try {
-      await this.#fetchRefspecs(refspecs, signal);
+      await this.#fetchRefspecs(refspecs, options);
     } catch (error) {
       if (!(error instanceof TransientError) || error.code !== 'git.name-taken') throw error;
       const followed = (await this.git(['for-each-ref', '--format=%(refname)', ...FOLLOWED], this.gitDir))
         .split('\n')
         .filter((name) => name !== '');
       for (const name of followed) await this.git(['update-ref', '-d', name], this.gitDir);
-      await this.#fetchRefspecs(refspecs, signal);
+      await this.#fetchRefspecs(refspecs, options);
     }
   }
 
@@ -120,7 +120,14 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   /** Every fetch adds a pack; too many of them slow reading down. What nothing refers to goes after two weeks. */
   async tidy(): Promise<void> {
     if ((await countPacks(this.gitDir)) <= MAX_PACKS) return;
-    await this.git(['gc', '--quiet', '--prune=2.weeks.ago'], this.gitDir);
+    const { gitDir, ambient } = this;
+    await runGitOrThrow({
+      args: ['gc', '--quiet', '--prune=2.weeks.ago'],
+      environment: gitEnvironment({ gitDir, ambient, config: { 'pack.threads': '1' } }),
+      cwd: gitDir,
+      subject: gitDir,
+      inBackground: true,
+    });
   }
 
   override async close(): Promise<void> {
@@ -138,7 +145,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     );
   }
 
-  async #fetchRefspecs(refspecs: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+  async #fetchRefspecs(refspecs: readonly string[], { signal, onAnswered }: FetchOptions): Promise<void> {
     const { maxBytes = DEFAULT_MAX_BYTES, fetchTimeoutMs = DEFAULT_FETCH_TIMEOUT_MS } = this.#options;
     const stop = new AbortController();
     const watch = watchSize(this.gitDir, maxBytes, () => stop.abort());
@@ -156,6 +163,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
         subject: `Git repository ${this.#url.text}`,
         signal: AbortSignal.any(signals),
       });
+      onAnswered?.();
     } catch (error) {
       await removeLeftovers(this.gitDir);
       if (error instanceof InputError) tellRefused(error, this.#options.auth);

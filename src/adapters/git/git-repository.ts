@@ -90,13 +90,19 @@ export interface GitRepository {
   close(): Promise<void>;
 }
 
+export interface FetchOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the remote has answered and what came is being looked at. Not when there was nothing to ask it. */
+  readonly onAnswered?: (() => void) | undefined;
+}
+
 /** A repository that follows a remote. */
 export interface GitMirror extends GitRepository {
   /**
    * Brings what `ref` needs from the remote and answers the commit it stands for. InputError when the remote says no
    * (credentials, host key, no such ref), TransientError when it could not be asked.
    */
-  fetch(ref: GitRef, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
+  fetch(ref: GitRef, options?: FetchOptions): Promise<string>;
   /** Remembers a commit under a name of ours, across restarts; what it needs is kept. */
   pin(name: PinName, commit: string): Promise<void>;
   pinned(name: PinName): Promise<string | undefined>;

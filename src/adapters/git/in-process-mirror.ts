@@ -7,7 +7,7 @@ import { BerthError, InputError, TransientError, errorText } from '../../core/er
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
 import type { MirrorOptions } from './git-program-mirror.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
-import type { GitMirror, GitRef, PinName } from './git-repository.ts';
+import type { FetchOptions, GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
 import { gitHttpClient } from './http-client.ts';
 import { InProcessRepository } from './in-process-repository.ts';
@@ -64,7 +64,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     }
   }
 
-  async fetch(ref: GitRef, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
+  async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
     // A repository that is read in place may have grown since; what was remembered of its packs goes.
     this.cache = {};
@@ -77,6 +77,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     if (options.signal !== undefined) signals.push(options.signal);
     try {
       await this.#fetch(ref, AbortSignal.any(signals));
+      options.onAnswered?.();
     } catch (error) {
       const meaning = this.#meaning(error, ref);
       tellRefused(meaning, this.#options.auth);

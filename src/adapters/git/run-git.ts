@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { TransientError } from '../../core/errors.ts';
 import type { BerthError } from '../../core/errors.ts';
 import { gitFailure } from './git-failure.ts';
@@ -16,6 +17,8 @@ export interface GitRun {
   readonly silenceMs?: number | undefined;
   /** Stop git when it writes more than this. */
   readonly maxStdoutBytes?: number | undefined;
+  /** Whatever else wants the processor goes first. */
+  readonly inBackground?: boolean | undefined;
 }
 
 export type GitResult =
@@ -51,6 +54,7 @@ export function runGit(run: GitRun): Promise<GitResult> {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
+    if (run.inBackground === true) giveWay(git.pid);
     let failure: TransientError | undefined;
     let killTimer: NodeJS.Timeout | undefined;
     const stop = (error: TransientError): void => {
@@ -108,6 +112,15 @@ export async function runGitOrThrow(run: GitRun): Promise<string> {
   const result = await runGit(run);
   if (!result.ok) throw result.error;
   return result.stdout;
+}
+
+/** What git starts from here on does the same. */
+function giveWay(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended, or the system does not let us: then it runs like everything else.
+  }
 }
 
 /** All of a stream, until whoever is told of its length stops the writer. */

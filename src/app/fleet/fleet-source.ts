@@ -5,7 +5,7 @@ import { SignatureVerifier } from '../../adapters/git/commit-signature.ts';
 import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';
 import { InputError, TransientError } from '../../core/errors.ts';
 import { checkGitRef } from '../../adapters/git/git-ref.ts';
-import type { GitMirror, GitRef } from '../../adapters/git/git-repository.ts';
+import type { FetchOptions, GitMirror, GitRef } from '../../adapters/git/git-repository.ts';
 import type { Fleet } from './fleet.ts';
 import type { ParsePool } from './parse-pool.ts';
 import type { ParsedCache } from './parsed-cache.ts';
@@ -27,7 +27,7 @@ export interface FleetSourceOptions extends MirrorOptions {
 export interface FleetSource {
   readonly repository: GitMirror;
   /** Asks the remote. `moved`: the ref stands for another commit than at the fetch before (true the first time). */
-  fetch(signal?: AbortSignal): Promise<{ readonly commit: string; readonly moved: boolean }>;
+  fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /** The commit that was followed last, also before a restart, while its settings are the same; undefined when there is none. */
   last(): Promise<string | undefined>;
   /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
@@ -75,8 +75,8 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
   };
   return {
     repository,
-    async fetch(signal) {
-      const commit = await repository.fetch(ref, { signal });
+    async fetch(fetchOptions) {
+      const commit = await repository.fetch(ref, fetchOptions);
       if (verifier !== undefined && commit !== accepted) {
         await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));
         await repository.pin('verified', commit);

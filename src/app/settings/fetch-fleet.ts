@@ -24,7 +24,7 @@ export async function withFetchedFleet<T>(
     ambient,
   });
   try {
-    const { commit } = await source.fetch(signal);
+    const { commit } = await source.fetch({ signal });
     const answer = await use(await source.read(commit));
     await source.settle();
     return answer;

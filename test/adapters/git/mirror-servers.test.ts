@@ -145,6 +145,20 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     return { mirror, server };
   };
 
+  it('tells when the remote has answered, and not when it could not be asked', async () => {
+    const { mirror } = await start();
+    const said: string[] = [];
+    const fetch = (name: string) =>
+      mirror
+        .fetch({ type: 'branch', name }, { onAnswered: () => said.push('answered') })
+        .then(() => said.push('fetched'));
+    await fetch('main');
+    expect(said).toEqual(['answered', 'fetched']);
+    await server?.close();
+    await expect(fetch('main')).rejects.toThrow();
+    expect(said).toHaveLength(2);
+  });
+
   it('follows a branch, forward and through a rewritten history', async () => {
     const { mirror } = await start();
     const main = { type: 'branch', name: 'main' } as const;

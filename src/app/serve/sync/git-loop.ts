@@ -25,6 +25,8 @@ export interface GitLoopOptions {
   readonly pollIntervalMs: number;
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
+  /** The remote answered; what it said is read now. */
+  readonly onAnswered?: (() => void) | undefined;
   /** Told of a commit as soon as it was read: what is decided may depend on it. The hub does not follow before it resolves. */
   readonly onRead: (fleet: Fleet) => Promise<void> | void;
   /** Told of it with the problems of meaning as well. */
@@ -140,9 +142,9 @@ export class GitLoop {
 
   /** Reads what is to be followed now. When that is not possible, says why; the last commit that was followed stays, or is read again. */
   async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
-    const { source } = this.#options;
+    const { source, onAnswered } = this.#options;
     try {
-      const { commit } = await source.fetch(signal);
+      const { commit } = await source.fetch({ signal, onAnswered });
       await this.#read(commit, signal);
       return undefined;
     } catch (error) {

@@ -35,7 +35,7 @@ export interface SourceSurroundings {
 /** Opens all sources without touching the network. InputError for one that cannot work. */
 export async function openSources(
   options: ServeFleetOptions,
-  told: Pick<SourceLedger, 'read' | 'followed' | 'failed'>,
+  told: Pick<SourceLedger, 'fetched' | 'read' | 'followed' | 'failed'>,
   around: SourceSurroundings,
 ): Promise<readonly OpenSource[]> {
   const { emit, barrier, whenFirstPublished } = around;
@@ -70,6 +70,7 @@ export async function openSources(
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
+        onAnswered: () => told.fetched(name),
         onRead: (fleet) => {
           const kept = told.read(name, fleet);
           if (from.sync !== 'observe') barrier.read(name);

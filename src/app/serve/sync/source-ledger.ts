@@ -34,7 +34,7 @@ export class SourceLedger {
   #newestAtMs = -Infinity;
   readonly #following = new Set<string>();
 
-  /** Some source was read, and the hub is being made to follow it. */
+  /** Some source was fetched: it is being read, or the hub is being made to follow it. */
   get isFollowing(): boolean {
     return this.#following.size > 0;
   }
@@ -56,6 +56,11 @@ export class SourceLedger {
       this.#sources.set(id, { name, budget: source.budget ?? budget });
       this.#remember(name);
     }
+  }
+
+  /** What came is read next. */
+  fetched(source: string): void {
+    this.#following.add(source);
   }
 
   /** What the source says now; told before any of it is on the hub, and waited for: whoever comes after this process knows the commit. */

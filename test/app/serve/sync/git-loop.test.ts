@@ -20,9 +20,10 @@ class ScriptedSource implements Pick<FleetSource, 'fetch' | 'last' | 'read'> {
   failure: Error | undefined;
   lastFollowed: string | undefined;
 
-  fetch = async () => {
+  fetch: FleetSource['fetch'] = async ({ onAnswered } = {}) => {
     this.asked += 1;
     if (this.failure !== undefined) throw this.failure;
+    onAnswered?.();
     return { commit: this.tip, moved: true };
   };
   last = async () => this.lastFollowed;
@@ -95,6 +96,26 @@ describe('the loop of a source', () => {
     await clock.advance(10 * POLL_MS);
     expect(source.asked).toBe(12);
     expect(commitsRead()).toEqual(['a', 'b']);
+  });
+
+  it('tells each step of the way of a commit, and the end of it also when it failed', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const told: string[] = [];
+    loop = new GitLoop({
+      ...options,
+      onAnswered: () => told.push('answered'),
+      onRead: () => void told.push('read'),
+      onFollowed: () => told.push('followed'),
+    });
+    running = loop.run(stop.signal);
+    await clock.advance(1);
+    expect(told).toEqual(['answered', 'read', 'followed']);
+    source.read = () => Promise.reject(new TransientError('gone', { code: 'git.failed', subject: 'mirror' }));
+    source.tip = 'b';
+    await clock.advance(POLL_MS);
+    expect(told.slice(3)).toEqual(['answered', 'followed']);
   });
 
   it('jumping clocks do not shorten the wait after failures', async () => {
