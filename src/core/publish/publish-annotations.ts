@@ -29,5 +29,9 @@ export const SCHEDULER_ANNOTATION = 'berth.dev/scheduler';
 export const HELD_TOKEN_ANNOTATION = 'berth.dev/held-token';
 /** Beside it: what is held, and how much. */
 export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
+/** On an ApplySet's parent: the tokens of its last releases, with commas between them. Each counted once. */
+export const SPENT_TOKENS_ANNOTATION = 'berth.dev/spent-tokens';
+/** On an ApplySet's parent: marks of what the last release lets go and is not deleted yet, `''` when nothing is left of it. */
+export const RELEASED_OBJECTS_ANNOTATION = 'berth.dev/released-objects';
 /** Condition of a Placement whose new result is not published. */
 export const HELD_CONDITION = 'berth.dev/Held';

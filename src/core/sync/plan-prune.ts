@@ -2,9 +2,10 @@ import type { KubeObject } from '../model/object-meta.ts';
 import { formatRef, type ObjectRef, refOf } from '../model/object-ref.ts';
 import { listNames } from '../publish/judge-result.ts';
 import type { Digest } from '../publish/plan-token.ts';
-import { planToken } from '../publish/plan-token.ts';
+import { planToken, unspentToken } from '../publish/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../publish/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
+import { type PruneReleases, releaseMark } from './prune-releases.ts';
 
 /** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
 export const PRUNE_ANNOTATION = 'berth.dev/prune';
@@ -32,6 +33,8 @@ export interface PruneInput {
   readonly budget: RemovalBudget;
   /** Tokens that releases name, in Git and by hand. */
   readonly releasedTokens: readonly string[];
+  /** What came of releases before. None: nothing was ever released. */
+  readonly releases?: PruneReleases | undefined;
   readonly digest: Digest;
 }
 
@@ -40,8 +43,10 @@ export type PrunePlan =
       readonly kind: 'prune';
       readonly objects: readonly KubeObject[];
       readonly kept: readonly KubeObject[];
-      /** The release without which this would be held. */
+      /** The release that names this. */
       readonly releasedToken?: string | undefined;
+      /** All of it was released before, and not all of that was done. */
+      readonly isRest?: boolean | undefined;
     }
   | { readonly kind: 'suspended'; readonly message: string }
   | {
@@ -67,7 +72,10 @@ export function planPrune(input: PruneInput): PrunePlan {
     const message = `${objects.length} objects are not in Git, but not all of Git could be read; nothing is deleted: ${listNames(names)}`;
     return { kind: 'suspended', message };
   }
-  const token = planToken(input.digest, `sync ${input.source}`, names, []);
+  const { digest, releases } = input;
+  if (releases !== undefined && names.every((name) => releases.objects.has(releaseMark(digest, name))))
+    return { kind: 'prune', objects, kept, isRest: true };
+  const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
   // Asked first: a release is recorded, also where the commit that brings it makes it needless.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
   const problem = holdOf(input, names);

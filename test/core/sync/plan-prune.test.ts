@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { refOf } from '../../../src/core/model/object-ref.ts';
+import { formatRef, refOf } from '../../../src/core/model/object-ref.ts';
 import { identityOf, planPrune, type PruneInput } from '../../../src/core/sync/plan-prune.ts';
+import { releaseMark } from '../../../src/core/sync/prune-releases.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const object = (kind: string, name: string, annotations: Record<string, string> = {}): KubeObject => ({
@@ -54,6 +55,24 @@ describe('planPrune', () => {
     expect(planPrune(input({ wanted: wanting(...members.slice(5)), releasedTokens: [token] })).kind).toBe(
       'held',
     );
+  });
+
+  it('takes a release for the rest of what it named, and never for anything a second time', () => {
+    const wanted = wanting(...members.slice(4));
+    const held = planPrune(input({ wanted }));
+    const token = held.kind === 'held' ? held.token : '';
+    const markOf = (member: KubeObject) => releaseMark(digest, formatRef(refOf(member)));
+    const releases = { spent: [token], objects: new Set(members.slice(0, 4).map(markOf)) };
+    const left = { members: members.slice(3), wanted, budget: { percent: 0, atLeast: 0 }, releases };
+    expect(planPrune(input(left))).toMatchObject({ kind: 'prune', objects: [members[3]], isRest: true });
+    // Another object besides: the release did not name it.
+    expect(planPrune(input({ ...left, wanted: wanting(...members.slice(5)) })).kind).toBe('held');
+    // It was all deleted, stands in Git and on the hub again, and is lost once more.
+    const done = { ...releases, objects: new Set<string>() };
+    const again = planPrune(input({ wanted, releases: done, releasedTokens: [token] }));
+    expect(again).toMatchObject({ kind: 'held', token: expect.not.stringContaining(token) as string });
+    const releasedTokens = again.kind === 'held' ? [again.token] : [];
+    expect(planPrune(input({ wanted, releases: done, releasedTokens })).kind).toBe('prune');
   });
 
   it('deletes nothing while a file could not be read', () => {

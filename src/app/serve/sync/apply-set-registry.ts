@@ -4,12 +4,7 @@ import { CONFIG_MAP, type KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { refOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi, ObjectList } from '../../../core/ports.ts';
-import {
-  HELD_MESSAGE_ANNOTATION,
-  HELD_TOKEN_ANNOTATION,
-  RELEASE_ANNOTATION,
-  RELEASED_BY_ANNOTATION,
-} from '../../../core/publish/publish-annotations.ts';
+import { HELD_MESSAGE_ANNOTATION, HELD_TOKEN_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
 import {
   APPLY_SET_ID_LABEL,
   APPLY_SET_PART_OF_LABEL,
@@ -89,21 +84,10 @@ export class ApplySetRegistry {
     return { ...parent, metadata: { ...metadata, annotations } };
   }
 
-  /** So that `berth release` can tell whether it was given the token of today; undefined: nothing is held. */
-  async noteHeld(held: { readonly token: string; readonly message: string } | undefined): Promise<void> {
-    const { token, message } = held ?? { token: '', message: '' };
+  /** Notes on the parent what it does not say yet; what is not there says `''`. */
+  async annotate(annotations: Readonly<Record<string, string>>): Promise<void> {
     const known = this.#known?.metadata.annotations ?? {};
-    if ((known[HELD_TOKEN_ANNOTATION] ?? '') === token && (known[HELD_MESSAGE_ANNOTATION] ?? '') === message)
-      return;
-    await this.#annotate({ [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message });
-  }
-
-  /** As `berth release` would have written it: the record of a release that came with a commit. */
-  async noteRelease({ token, by }: { readonly token: string; readonly by: string }): Promise<void> {
-    await this.#annotate({ [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: by });
-  }
-
-  async #annotate(annotations: Readonly<Record<string, string>>): Promise<void> {
+    if (Object.entries(annotations).every(([name, text]) => (known[name] ?? '') === text)) return;
     this.#known = await this.#api.mergePatch(
       CONFIG_MAP,
       this.#parent,

@@ -1,14 +1,25 @@
 import type pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { refOf } from '../../../core/model/object-ref.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
-import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import {
+  HELD_MESSAGE_ANNOTATION,
+  HELD_TOKEN_ANNOTATION,
+  RELEASE_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../../core/publish/publish-annotations.ts';
 import { releaseTokens } from '../../../core/publish/release-tokens.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
 import { identityOf, planPrune, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import {
+  noteReleased,
+  noteRest,
+  parsePruneReleases,
+  releaseMark,
+} from '../../../core/sync/prune-releases.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
 import type { SourceClaims } from './source-claims.ts';
@@ -53,6 +64,7 @@ export async function pruneHub(
   { members, arrives, parent }: PruneState,
 ): Promise<PruneOutcome> {
   const { annotations = {} } = parent?.metadata ?? {};
+  const releases = parsePruneReleases(annotations);
   const byHand = annotations[RELEASE_ANNOTATION];
   const inGit = input.objects.flatMap(({ object }) => releaseTokens(object.metadata));
   const plan = planPrune({
@@ -64,6 +76,7 @@ export async function pruneHub(
     complete: input.complete,
     commit: input.commit?.id,
     releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],
+    releases,
   });
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
   if (plan.kind === 'suspended') {
@@ -75,26 +88,61 @@ export async function pruneHub(
   }
   const leaving = plan.objects.map((object) => identityOf(refOf(object)));
   if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
-  await parts.registry.noteHeld(plan.kind === 'held' ? plan : undefined);
-  if (plan.kind === 'held') return { ...nothing, pruneHeld: { message: plan.message, token: plan.token } };
-  const { releasedToken: token } = plan;
+  const markOf = (object: KubeObject): string => releaseMark(parts.digest, formatRef(refOf(object)));
+  const marks = plan.objects.map(markOf);
+  const rest = noteRest(marks.filter((mark) => releases.objects.has(mark)));
+  if (plan.kind === 'held') {
+    const { message, token } = plan;
+    await parts.registry.annotate({ ...heldNote(token, message), ...rest });
+    return { ...nothing, pruneHeld: { message, token } };
+  }
+  const token = plan.isRest === true ? byHand : plan.releasedToken;
   const by = token === byHand ? annotations[RELEASED_BY_ANNOTATION] : committer(input);
   const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
-  if (released !== undefined && token !== byHand) await parts.registry.noteRelease(released);
+  await parts.registry.annotate({
+    ...heldNote('', ''),
+    ...(plan.releasedToken === undefined ? rest : noteReleased(releases, plan.releasedToken, marks)),
+    // As `berth release` would have written it.
+    ...(released !== undefined && token !== byHand
+      ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
+      : {}),
+  });
+  const { deleted, problems } = await deleteAll(parts, plan.objects);
+  if (released !== undefined) {
+    const done = new Set(deleted.map(markOf));
+    await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
+  }
+  return {
+    ...nothing,
+    deleted,
+    problems,
+    released: deleted.length > 0 || plan.isRest !== true ? released : undefined,
+  };
+}
+
+/** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
+function heldNote(token: string, message: string): Readonly<Record<string, string>> {
+  return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
+}
+
+async function deleteAll(
+  { api, limit, written }: PruneParts,
+  objects: readonly KubeObject[],
+): Promise<Pick<PruneOutcome, 'deleted' | 'problems'>> {
   const problems: SyncProblem[] = [];
   const deleted: KubeObject[] = [];
-  for (const wave of [...inWaves(plan.objects)].reverse())
+  for (const wave of [...inWaves(objects)].reverse())
     await Promise.all(
       wave.map((object) =>
-        parts.limit(async () => {
-          const problem = await deleteMember(parts.api, object);
+        limit(async () => {
+          const problem = await deleteMember(api, object);
           if (problem !== undefined) return problems.push(problem);
-          parts.written?.deleted(object);
+          written?.deleted(object);
           return deleted.push(object);
         }),
       ),
     );
-  return { ...nothing, deleted, problems, released };
+  return { deleted, problems };
 }
 
 /** Who, when and in which commit, as `berth release` says who and when. */

@@ -1,0 +1,41 @@
+import { type Digest, withSpent } from '../publish/plan-token.ts';
+import { RELEASED_OBJECTS_ANNOTATION, SPENT_TOKENS_ANNOTATION } from '../publish/publish-annotations.ts';
+
+/** What the parent of an ApplySet remembers of the releases of its deletions. */
+export interface PruneReleases {
+  /** Tokens that were released, oldest first: none of them counts again. */
+  readonly spent: readonly string[];
+  /** Marks of the objects that were released and are not deleted yet. */
+  readonly objects: ReadonlySet<string>;
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Characters of a mark. */
+const MARK = 10;
+/** Annotations of an object hold 256 KiB. Of more objects only the token is remembered: what is left of them is held again. */
+const MAX_MARKS = 20_000;
+
+export function parsePruneReleases(annotations: Annotations): PruneReleases {
+  const { [SPENT_TOKENS_ANNOTATION]: spent = '', [RELEASED_OBJECTS_ANNOTATION]: objects = '' } = annotations;
+  return {
+    spent: spent.split(',').filter((token) => token !== ''),
+    objects: new Set(objects.match(new RegExp(`.{${MARK}}`, 'g'))),
+  };
+}
+
+/** Of an object by its formatted name: it is only compared with those of one release. */
+export function releaseMark(digest: Digest, name: string): string {
+  return digest(name).slice(0, MARK);
+}
+
+/** A release that lets these go. To be written before the first of them goes. */
+export function noteReleased({ spent }: PruneReleases, token: string, marks: readonly string[]): Annotations {
+  const tokens = withSpent(spent, token) ?? [];
+  return { [SPENT_TOKENS_ANNOTATION]: tokens.join(','), ...noteRest(marks) };
+}
+
+/** What is left of the last release. */
+export function noteRest(marks: readonly string[]): Annotations {
+  return { [RELEASED_OBJECTS_ANNOTATION]: marks.length > MAX_MARKS ? '' : [...marks].sort().join('') };
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import {
+  noteReleased,
+  noteRest,
+  parsePruneReleases,
+  releaseMark,
+} from '../../../src/core/sync/prune-releases.ts';
+import { sha256 } from '../../../src/adapters/store/world-digest.ts';
+
+describe('what an ApplySet remembers of the releases of its deletions', () => {
+  const marks = ['ConfigMap a/x', 'ConfigMap a/y'].map((name) => releaseMark(sha256, name));
+
+  it('is read as it was written, and is nothing where nothing was', () => {
+    expect(parsePruneReleases({})).toEqual({ spent: [], objects: new Set() });
+    const written = noteReleased({ spent: ['t1'], objects: new Set(['old']) }, 't2', marks);
+    expect(parsePruneReleases(written)).toEqual({ spent: ['t1', 't2'], objects: new Set(marks) });
+    expect(parsePruneReleases({ ...written, ...noteRest(marks.slice(1)) })).toEqual({
+      spent: ['t1', 't2'],
+      objects: new Set(marks.slice(1)),
+    });
+    expect(parsePruneReleases({ ...written, ...noteRest([]) }).objects.size).toBe(0);
+  });
+
+  it('fits into the annotations of an object, however much is released', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => releaseMark(sha256, `${at}`));
+    const tokens = Array.from({ length: 500 }, () => 'f'.repeat(12));
+    const full = noteReleased({ spent: tokens, objects: new Set() }, 'e'.repeat(12), many(20_000));
+    expect(JSON.stringify(full).length).toBeLessThan(240_000);
+    expect(parsePruneReleases(full).objects.size).toBe(20_000);
+    expect(parsePruneReleases(full).spent.at(-1)).toBe('e'.repeat(12));
+    // None rather than some of them: the token of the rest would name neither the whole nor what is left.
+    expect(parsePruneReleases(noteRest(many(20_001))).objects.size).toBe(0);
+  });
+});
