@@ -28,6 +28,20 @@ export function publishedPages(
   return taken.length === 0 ? standing : [...standing, ...taken];
 }
 
+/** Did others change which clusters the pages list? Not where nobody remembers. Cheap where nobody did: it is asked at every look. */
+export function wasChanged(pages: readonly DecisionPage[], last: LastPublication | undefined): boolean {
+  if (last === undefined) return false;
+  if (last.leaving !== undefined) return takenFrom(listOnce(pages).pages, last).length > 0;
+  if (pages.length !== last.pages.length) return true;
+  return last.pages.some(({ name, decisions }) => {
+    const now = pages.find((page) => page.name === name)?.decisions ?? [];
+    return (
+      now.length !== decisions.length ||
+      now.some(({ clusterName }, at) => clusterName !== decisions[at]?.clusterName)
+    );
+  });
+}
+
 /** From the pages on the hub to those that are published, where no new result is. */
 export function planToStay(
   placementName: string,

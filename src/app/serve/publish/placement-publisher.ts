@@ -4,7 +4,7 @@ import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
 import { decidePublication, type Publication } from '../../../core/publish/decide-publication.ts';
-import { type DecisionPage, decisionPageOf } from '../../../core/publish/decision-page.ts';
+import { type DecisionPage, decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
 import { type LastPublication, planToStay, publishedPages } from '../../../core/publish/last-publication.ts';
 import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
@@ -12,6 +12,7 @@ import { planPages, type SettledPage } from '../../../core/publish/plan-pages.ts
 import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
+import { DisturbedPlacements } from './disturbed-placements.ts';
 import { LastPublications } from './last-publications.ts';
 import { PlacementsOfOthers } from './placements-of-others.ts';
 import { type Making, PublicationKeeper } from './publication-keeper.ts';
@@ -19,6 +20,8 @@ import type { PublisherDependencies } from './publisher-dependencies.ts';
 
 /** Asked for sooner when the commit is there; this is for commits that never get there. */
 const HALF_COMMIT_RETRY_MS = 2_000;
+/** It is decided again sooner; this is for decisions that fail. */
+const REMAINS_RETRY_MS = 1_000;
 /** While a commit may still make the change that it was approved for. */
 const PLAN_RETRY_MS = 500;
 
@@ -42,11 +45,13 @@ export class PlacementPublisher {
   readonly #told = new Map<string, string>();
   readonly #keeper: PublicationKeeper;
   readonly #last: LastPublications;
+  readonly #disturbed: DisturbedPlacements;
   readonly #others: PlacementsOfOthers;
 
   constructor(deps: PublisherDependencies) {
     this.#deps = deps;
     this.#last = new LastPublications(deps);
+    this.#disturbed = new DisturbedPlacements(deps);
     this.#keeper = new PublicationKeeper(deps, this.#last);
     this.#others = new PlacementsOfOthers(deps);
   }
@@ -65,6 +70,7 @@ export class PlacementPublisher {
     if (result === undefined || result.placement.metadata.uid !== uid) return DONE;
     if (result.outcome === 'skipped') {
       this.#last.forget(key);
+      this.#disturbed.forget(key);
       return this.#others.reconcile(key, placement);
     }
     this.#others.forget(key);
@@ -135,6 +141,7 @@ export class PlacementPublisher {
     const objects = await writer.pagesOf(key, namespace, name);
     const pages = objects.map((object) => decisionPageOf(object, uid));
     const last = this.#last.of(key, placement, pages);
+    this.#disturbed.look(key, pages, last);
     const isTaken = (page: string): boolean =>
       view.exists(`${namespace}/${page}`) && !pages.some((own) => own.name === page);
     return { key, placement, objects, pages, last, published: publishedPages(pages, last), isTaken };
@@ -145,6 +152,8 @@ export class PlacementPublisher {
     const { isOfOneCommit, approvals } = this.#deps;
     if (published.length > 0 && movesClusters(wanted) && !isOfOneCommit(key, result))
       return HALF_COMMIT_RETRY_MS;
+    if (movesClusters(wanted) && this.#disturbed.isOfRemains(key, result, publishedClusters(published)))
+      return REMAINS_RETRY_MS;
     // Half of a commit on the hub makes something else of it.
     return wanted.approval === 'differs' && approvals.isWaiting(key) ? PLAN_RETRY_MS : 0;
   }
@@ -202,6 +211,7 @@ export class PlacementPublisher {
   #forget(key: string): void {
     this.#keeper.forget(key);
     this.#last.forget(key);
+    this.#disturbed.forget(key);
     this.#told.delete(key);
     this.#others.forget(key);
     this.#deps.onSettled(key, []);

@@ -1,6 +1,7 @@
 import { sha256 } from '../../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../../core/errors.ts';
 import type { ObjectChange } from '../../../adapters/kube/object-store.ts';
+import { decisionOwner } from '../../../core/placement/decision-owner.ts';
 import { lostBecause } from '../../../core/explain/lost-because.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
@@ -102,6 +103,13 @@ export class PublishPipeline {
       inventoryProblem: (placement) => inventory.problemFor(placement),
       worksProblem: () => inventory.worksProblem(),
       isOfOneCommit: (key, result) => this.#wholeWorlds.isWhole(key, recorder.worldOf(result)),
+      wasDecidedKnowing: (key, result, clusters) => {
+        const world = recorder.worldOf(result);
+        const own = (world?.decisions ?? []).filter((page) => decisionOwner(page) === key);
+        const known = new Set(own.flatMap(({ status }) => status?.decisions ?? []).map((d) => d.clusterName));
+        return world === undefined || clusters.every((cluster) => known.has(cluster));
+      },
+      decideAgain: (key) => this.scheduling.request('decisions', key),
       isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
       lostBecause: (result, clusters) => {
         const world = recorder.worldOf(result);

@@ -31,6 +31,13 @@ export interface PublisherDependencies {
   readonly worksProblem: () => string | undefined;
   /** Was the result decided at one commit, and not between two? If not, the placement is looked at again when it may be. */
   readonly isOfOneCommit: (placement: string, result: ScheduleResult) => boolean;
+  /** Did the world that the result was decided from list these clusters as the placement's? */
+  readonly wasDecidedKnowing: (
+    placement: string,
+    result: ScheduleResult,
+    clusters: readonly string[],
+  ) => boolean;
+  readonly decideAgain: (placement: string) => void;
   readonly isReady: (placement: string, cluster: string) => boolean;
   readonly emit: (happening: FleetHappening) => void;
   /** Why a result does not have these clusters. */

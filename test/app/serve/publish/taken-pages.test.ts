@@ -198,14 +198,73 @@ describe('somebody takes from what is published', () => {
     });
   });
 
-  it('a decision that prefers where it was is the same afterwards', async () => {
-    const before = await startHeld({ numberOfClusters: 4 });
-    const standing = await pages();
+  /** On c1 and c2 because they were free at first; by now others are there, so that it would go elsewhere if it had not been there. */
+  async function startSteady(over: Partial<ServeFleetOptions> = {}) {
+    const configurations = [
+      { scoreCoordinate: { builtIn: 'Steady' }, weight: 3 },
+      { scoreCoordinate: { builtIn: 'Balance' }, weight: 1 },
+    ];
+    const steady = { numberOfClusters: 2, prioritizerPolicy: { mode: 'Exact', configurations } };
+    const matchLabels = { ring: 'a' };
+    const onFirst = { predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels } } }] };
+    const clusters = (...gone: number[]) =>
+      yaml(
+        ...[1, 2, 3, 4, 5, 6].map((n) =>
+          cluster(`c${n}`, { labels: { ring: n < 3 ? 'a' : 'b' }, ...(gone.includes(n) && drained) }),
+        ),
+      );
+    fleet.git.commit({
+      ...baseFiles,
+      'clusters.yaml': clusters(),
+      'web.yaml': yaml(placement('web', steady)),
+    });
+    await fleet.serve({ budget, ...over });
+    await fleet.published('web');
+    fleet.git.commit({ 'api.yaml': yaml(placement('api', onFirst), placement('batch', onFirst)) });
+    await Promise.all([fleet.published('api'), fleet.published('batch')]);
+    expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
+    return clusters;
+  }
+
+  it('a decision that prefers where it was does not move because nobody knows any more where it was', async () => {
+    await startSteady();
     const mark = fleet.events.length;
     await deletePage(1);
-    await putBack(standing);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect([await pages(), await fleet.held('web', 'True')]).toEqual([standing, before]);
-    expect(fleet.events.slice(mark).filter(({ kind }) => kind !== 'decided')).toEqual([]);
+    await fleet.until(async () => ((await fleet.decisions('web')).length === 2 ? true : undefined));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
+    const moves = fleet.events
+      .slice(mark)
+      .filter((event) => event.kind === 'published' && event.removed.length > 0);
+    expect(moves).toEqual([]);
+  });
+
+  it('nor after a restart', async () => {
+    await startSteady();
+    await fleet.stop();
+    await deletePage(1);
+    await fleet.serve({ budget });
+    await fleet.event('ready');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
+  });
+
+  it('nor is another change held for a moment', async () => {
+    const clusters = await startSteady({ budget: { percent: 0, atLeast: 0 } });
+    fleet.git.commit({ 'clusters.yaml': clusters(1) });
+    const before = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
+    await deletePage(1);
+    await putBack({
+      'api-decision-1': ['c1', 'c2'],
+      'batch-decision-1': ['c1', 'c2'],
+      'web-decision-1': ['c1', 'c2'],
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await fleet.held('web', 'True')).toEqual(before);
+    const told = fleet.events.filter((event) => event.kind === 'held' && event.placement === 'team-a/web');
+    expect(told).toHaveLength(1);
+    expect(fleet.events.filter((event) => event.kind === 'published' && event.removed.length > 0)).toEqual(
+      [],
+    );
   });
 });
