@@ -1,7 +1,12 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
 
-/** Writes a secret: readable by the owner alone from its first byte on, complete or not at all. */
+/**
+ * Writes a secret: readable by the owner alone from its first byte on, complete or not at all. What is no file but a pipe or a
+ * device is written to as it is.
+ */
 export function writePrivateFile(path: string, content: string | Uint8Array): void {
+  // A file put in the place of /dev/stdout or /dev/null would be there for everybody, and for good.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return writeFileSync(path, content);
   const temporary = `${path}.new`;
   const file = openSync(temporary, 'w', 0o600);
   try {
