@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PLACEMENT } from '../../../core/model/kinds.ts';
 import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
@@ -7,16 +6,15 @@ import { decidePublication, type Publication } from '../../../core/publish/decid
 import { type DecisionPage, decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
 import { type LastPublication, planToStay, publishedPages } from '../../../core/publish/last-publication.ts';
-import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import { planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
 import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
-import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
 import { DisturbedPlacements } from './disturbed-placements.ts';
 import { LastPublications } from './last-publications.ts';
 import { PlacementsOfOthers } from './placements-of-others.ts';
 import { type Making, PublicationKeeper } from './publication-keeper.ts';
 import type { PublisherDependencies } from './publisher-dependencies.ts';
+import { writePlacementStatus } from './write-placement-status.ts';
 
 /** Asked for sooner when the commit is there; this is for commits that never get there. */
 const HALF_COMMIT_RETRY_MS = 2_000;
@@ -181,19 +179,10 @@ export class PlacementPublisher {
     pages: readonly SettledPage[],
     hold: Hold | undefined,
   ): Promise<void> {
-    const { api, clock, placements } = this.#deps;
-    const { namespace = '', name, uid, resourceVersion } = placement.metadata;
     const existing = placement.status?.conditions?.find((condition) => condition.type === HELD_CONDITION);
     const held = heldCondition(hold, existing);
     const conditions: Condition[] = held === undefined ? [...said] : [...said, held];
-    const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-    const status = planPlacementStatus({ current: placement.status, pages, conditions, now });
-    if (status === undefined) return;
-    const patch = { metadata: { uid, resourceVersion }, status };
-    const options = { ...METADATA_ANSWER, subresource: 'status' } as const;
-    const answer = await api.mergePatch(PLACEMENT, { namespace, name }, patch, options);
-    const before = placement as unknown as KubeObject;
-    placements.wrote(before, answeredObject(answer, before, { status }));
+    await writePlacementStatus(this.#deps, placement, { pages, conditions });
   }
 
   #tellHold(key: string, hold: Hold | undefined): void {

@@ -1,16 +1,14 @@
-import { PLACEMENT } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import { decisionPageOf } from '../../../core/publish/decision-page.ts';
 import { heldCondition } from '../../../core/publish/judge-result.ts';
 import { listOnce } from '../../../core/publish/list-once.ts';
-import { planPlacementStatus } from '../../../core/publish/placement-status.ts';
 import type { SettledPage } from '../../../core/publish/plan-pages.ts';
 import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import type { DecisionView } from './decision-view.ts';
 import { OTHERS_QUIET_MS } from './upstream-decisions.ts';
+import { writePlacementStatus } from './write-placement-status.ts';
 import type { WrittenObjects } from './written-objects.ts';
 
 export interface PlacementsOfOthersOptions {
@@ -57,17 +55,10 @@ export class PlacementsOfOthers {
   }
 
   async #endHold(placement: Placement): Promise<void> {
-    const { api, clock, placements } = this.#options;
-    const { namespace = '', name, uid, resourceVersion } = placement.metadata;
     const existing = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
     const over = existing?.status === 'True' ? heldCondition(undefined, existing) : undefined;
     if (over === undefined) return;
-    const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     const conditions = [{ ...over, reason: 'LeftToOthers' }];
-    const status = planPlacementStatus({ current: placement.status, pages: undefined, conditions, now });
-    const patch = { metadata: { uid, resourceVersion }, status };
-    const options = { subresource: 'status', fieldManager: 'berth' } as const;
-    const after = await api.mergePatch(PLACEMENT, { namespace, name }, patch, options);
-    placements.wrote(placement as unknown as KubeObject, after);
+    await writePlacementStatus(this.#options, placement, { pages: undefined, conditions });
   }
 }
