@@ -34,6 +34,8 @@ describe('a remote that is gone', () => {
     await fleet.hub.api.delete(PLACEMENT, KEY);
     await fleet.serve({ ...options, http: fleet.http() });
     await putBack();
+    // Told after what could be done without the remote is done.
+    await fleet.event('error');
     const { code, stdout } = await fleet.status();
     expect(code).toBe(1);
     expect(stdout).toMatch(new RegExp(`${commit.slice(0, 8)} .*there is no such repository`));
