@@ -13,7 +13,8 @@ import { WORLD_LISTS, type WorldDigest } from './world-digest.ts';
 const GATHER_MS = 50;
 
 interface Entry {
-  readonly record: DecisionRecord;
+  readonly hash: string;
+  readonly line: string;
   readonly world: WorldDigest;
 }
 
@@ -49,8 +50,9 @@ export class HistoryStore {
     removeLeftovers(historyFiles.records(options.dir));
   }
 
-  append(record: DecisionRecord, world: WorldDigest): void {
-    this.#waiting.push({ record, world });
+  /** @param line the record's JSON, where it is known already */
+  append(record: DecisionRecord, world: WorldDigest, line = JSON.stringify(record)): void {
+    this.#waiting.push({ hash: record.hash, line, world });
     this.#writing ??= this.#drain();
   }
 
@@ -72,7 +74,7 @@ export class HistoryStore {
         // The file stays open until a moment brings nothing.
         await (batch.length > 0 ? this.#write(batch) : this.#lines.close());
       } catch (error) {
-        const records = batch.map(({ record }) => record.hash);
+        const records = batch.map(({ hash }) => hash);
         this.#options.log.error('history not written', { records, error });
       }
     } while (batch.length > 0 || this.#waiting.length > 0);
@@ -96,7 +98,7 @@ export class HistoryStore {
     for (const { world } of batch)
       if (!this.#known.has(historyFiles.world(this.#options.dir, world.hash))) await this.#writeWorld(world);
     // The records last: what they name is there.
-    await this.#lines.append(batch.map(({ record }) => JSON.stringify(record)));
+    await this.#lines.append(batch.map(({ line }) => line));
     this.#records += batch.length;
     if (this.#records > maxRecords * 1.25) await this.#compact();
   }

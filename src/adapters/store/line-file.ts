@@ -17,7 +17,7 @@ export class LineFile {
   async append(lines: readonly string[], until: 'written' | 'durable' = 'written'): Promise<void> {
     const handle = (this.#handle ??= await openAtLineStart(this.#file));
     try {
-      await handle.appendFile(lines.map((line) => `${line}\n`).join(''));
+      await handle.appendFile(textOf(lines));
       if (until === 'durable') await handle.datasync();
     } catch (error) {
       // Nobody knows how much of it was written.
@@ -29,7 +29,7 @@ export class LineFile {
   /** All lines give way to these. */
   async replace(lines: readonly string[]): Promise<void> {
     await this.close();
-    await writeFileAtomic(this.#file, lines.map((line) => `${line}\n`).join(''));
+    await writeFileAtomic(this.#file, textOf(lines));
   }
 
   async close(): Promise<void> {
@@ -37,6 +37,11 @@ export class LineFile {
     this.#handle = undefined;
     await handle?.close();
   }
+}
+
+/** Lines may be long: each is copied once. */
+function textOf(lines: readonly string[]): string {
+  return [...lines, ''].join('\n');
 }
 
 async function openAtLineStart(file: string): Promise<FileHandle> {

@@ -163,8 +163,8 @@ async function openDecider(parts: {
     commitBehind: (placement) => ledger.commitBehind(placement),
     inventoryRevision: () =>
       inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
-    append: (record, world) => {
-      state.history.append(record, world);
+    append: (record, world, text) => {
+      state.history.append(record, world, text);
       state.hubRecords?.append(record);
     },
   });

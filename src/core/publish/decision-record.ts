@@ -33,9 +33,17 @@ export interface DecisionRecord {
   readonly afterRestart?: true | undefined;
 }
 
+/** A record, and its JSON: a large text, made once to be hashed and to be kept. */
+export interface SealedRecord {
+  readonly record: DecisionRecord;
+  readonly text: string;
+}
+
 /** Fields are hashed in the order in which they stand in the record. */
-export function sealRecord(digest: Digest, record: Omit<DecisionRecord, 'hash'>): DecisionRecord {
-  return { hash: digest(JSON.stringify(record)).slice(0, 16), ...record };
+export function sealRecord(digest: Digest, record: Omit<DecisionRecord, 'hash'>): SealedRecord {
+  const text = JSON.stringify(record);
+  const hash = digest(text).slice(0, 16);
+  return { record: { hash, ...record }, text: `{"hash":"${hash}",${text.slice(1)}` };
 }
 
 /** The part of a result that a replay compares: the decision, not the object it was made for. Keys have a fixed order. */

@@ -16,7 +16,8 @@ export interface RecorderOptions {
   /** The commit that the hub was last synced to, of the source that the placement comes from. */
   readonly commitBehind: (placement: Placement) => CommitInfo | undefined;
   readonly inventoryRevision: () => number;
-  readonly append: (record: DecisionRecord, world: WorldDigest) => void;
+  /** `text`: the record's JSON. */
+  readonly append: (record: DecisionRecord, world: WorldDigest, text: string) => void;
 }
 
 /** Ties each publication to the world that it was computed from. */
@@ -55,7 +56,7 @@ export class DecisionRecorder {
     if (inputs === undefined) return '';
     const { clock, engineVersion, commitBehind, inventoryRevision, append } = this.#options;
     const now = commitBehind(entry.result.placement);
-    const record = sealRecord(sha256, {
+    const { record, text } = sealRecord(sha256, {
       placement: entry.placement,
       publishedAt: new Date(entry.found?.atMs ?? clock.now()).toISOString(),
       engineVersion,
@@ -73,7 +74,7 @@ export class DecisionRecorder {
       released: releaseOf(entry, now),
       ...(entry.found && { afterRestart: true as const }),
     });
-    append(record, inputs);
+    append(record, inputs, text);
     return record.hash;
   }
 
