@@ -14,10 +14,12 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../../core/ports.ts';
+import { requireList, requireObject } from './answer-shapes.ts';
 import { Discovery } from './discovery.ts';
+import { type KnownStatus, KnownTexts, statusOf } from './known-texts.ts';
 import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './kube-connection.ts';
 import type { KubeConfig } from './kube-config.ts';
-import { asStatus, errorForStatus, networkError } from './kube-errors.ts';
+import { asStatus, errorForStatus } from './kube-errors.ts';
 import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody, readBody } from './read-body.ts';
 import { RequestSlots } from './request-slots.ts';
@@ -59,6 +61,7 @@ export class HttpKubeApi implements KubeApi {
   readonly #pageSize: number;
   readonly #random: () => number;
   readonly #parse: (text: string) => unknown;
+  readonly #known = new KnownTexts();
 
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
@@ -129,17 +132,20 @@ export class HttpKubeApi implements KubeApi {
     }
     if (response.statusCode !== 200) throw await this.#failure(response, request);
     options.onOpen?.();
-    yield* readWatchEvents(response, request, { signal: options.signal, parse: this.#parse });
+    const parse = (line: string): unknown => this.#known.parse(line, this.#parse);
+    const answersFirst = (): Promise<void> => this.#known.answersFirst();
+    yield* readWatchEvents(response, request, { signal: options.signal, parse, answersFirst });
   }
 
   async create(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
-    return this.#write({
+    const request: KubeRequest = {
       method: 'POST',
       path: resourcePath(kind, object.metadata.namespace),
       query: writeQuery(options),
       accept: acceptOf(options),
       body: jsonText(object),
-    });
+    };
+    return options.metadataOnly === true ? this.#writeKnown(request) : this.#write(request);
   }
 
   async update(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
@@ -159,14 +165,16 @@ export class HttpKubeApi implements KubeApi {
     patch: object,
     options: WriteOptions = {},
   ): Promise<KubeObject> {
-    return this.#write({
+    const known = options.metadataOnly === true ? statusOf(patch) : undefined;
+    const request: KubeRequest = {
       method: 'PATCH',
       path: resourcePath(kind, key.namespace, key.name, options.subresource),
       query: writeQuery(options),
       accept: acceptOf(options),
       contentType: 'application/merge-patch+json',
-      body: jsonText(patch),
-    });
+      body: known?.patchText ?? jsonText(patch),
+    };
+    return options.metadataOnly === true ? this.#writeKnown(request, known) : this.#write(request);
   }
 
   async apply(
@@ -224,12 +232,26 @@ export class HttpKubeApi implements KubeApi {
     return requireObject(await this.#call(request), request);
   }
 
-  #call(request: KubeRequest): Promise<unknown> {
+  /** A write whose outcome will be seen again on a watch, and need not be parsed there. */
+  async #writeKnown(request: KubeRequest, status?: KnownStatus): Promise<KubeObject> {
+    return this.#known.during(async () => {
+      const text = await this.#answerTo(request);
+      const answer = requireObject(parseJsonBody(text, request, this.#parse), request);
+      this.#known.written(answer, text, status);
+      return answer;
+    });
+  }
+
+  async #call(request: KubeRequest): Promise<unknown> {
+    return parseJsonBody(await this.#answerTo(request), request, this.#parse);
+  }
+
+  #answerTo(request: KubeRequest): Promise<string> {
     return this.#slots.run(request, async () => {
       const response = await this.#connection.open(request);
       const status = response.statusCode;
       if (status < 200 || status > 299) throw await this.#failure(response, request);
-      return parseJsonBody(await readBody(response, request, this.#timeoutMs), request, this.#parse);
+      return readBody(response, request, this.#timeoutMs);
     });
   }
 
@@ -271,32 +293,4 @@ const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 
 function acceptOf({ metadataOnly }: WriteOptions): string | undefined {
   return metadataOnly === true ? METADATA_ONLY : undefined;
-}
-
-function requireObject(value: unknown, request: KubeRequest): KubeObject {
-  const object = value as KubeObject | null;
-  // Reviews (SubjectAccessReview and the like) are answered without a name.
-  if (typeof object === 'object' && typeof object?.metadata === 'object' && object.metadata !== null)
-    return object;
-  throw networkError('the answer is not an object with metadata', request);
-}
-
-interface ListBody {
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly KubeObject[];
-}
-
-/** Anything that does not look like a complete list is an error: an empty list must never come from a misread answer. */
-function requireList(value: unknown, request: KubeRequest): ListBody {
-  const list = value as { kind?: unknown; metadata?: { resourceVersion?: unknown }; items?: unknown } | null;
-  const complete =
-    typeof list === 'object' &&
-    typeof list?.kind === 'string' &&
-    list.kind.endsWith('List') &&
-    typeof list.metadata?.resourceVersion === 'string' &&
-    // Go servers send `null` for an empty slice.
-    (Array.isArray(list.items) || list.items === null);
-  if (!complete)
-    throw networkError('the answer is not a list with metadata.resourceVersion and items', request);
-  return { ...(list as ListBody), items: (list as { items: ListBody['items'] | null }).items ?? [] };
 }

@@ -16,6 +16,7 @@ export function resourcePath(
 }
 
 function escapeSegment(part: string): string {
+  if (PLAIN.test(part)) return part;
   // `.` and `..` would be resolved away by URL parsing and address another resource.
   return part === '.' || part === '..' ? part.replaceAll('.', '%252E') : encodeURIComponent(part);
 }
@@ -26,5 +27,11 @@ export function queryString(
 ): string | undefined {
   const set = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   if (set.length === 0) return undefined;
+  // Most are plain words, and every write has one.
+  const words = set.every(([, value]) => PLAIN.test(String(value)));
+  if (words) return set.map(([name, value]) => `${name}=${String(value)}`).join('&');
   return new URLSearchParams(set.map(([name, value]): [string, string] => [name, String(value)])).toString();
 }
+
+/** Nothing in it that a path or a query escapes. */
+const PLAIN = /^[A-Za-z0-9_-]+$/;

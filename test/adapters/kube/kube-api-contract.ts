@@ -187,12 +187,37 @@ export function describeKubeApi(name: string, start: () => Promise<ContractSubje
     });
 
     it('answers a write with metadata alone where that is enough', async () => {
-      await api.create(MANAGED_CLUSTER, cluster('brief-1'));
+      const created = await api.create(MANAGED_CLUSTER, cluster('brief-1'), { metadataOnly: true });
+      expect(created).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'brief-1' } });
+      expect(created).not.toHaveProperty('spec');
       const patch = { metadata: { labels: { a: 'b' } } };
       const answer = await api.mergePatch(MANAGED_CLUSTER, key('brief-1'), patch, { metadataOnly: true });
       const { metadata } = (await api.get(MANAGED_CLUSTER, key('brief-1'))) as KubeObject;
       expect(answer).toEqual({ apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata });
       expect(metadata.labels).toMatchObject({ a: 'b' });
+    });
+
+    it('tells on a watch what was written, also where its writer knows it', async () => {
+      const written = cluster('told-1');
+      await api.create(MANAGED_CLUSTER, written);
+      const { resourceVersion } = await api.list(MANAGED_CLUSTER);
+      const stop = new AbortController();
+      const seen: KubeObject[] = [];
+      const reading = (async () => {
+        for await (const event of api.watch(MANAGED_CLUSTER, { resourceVersion, signal: stop.signal })) {
+          if (event.type === 'bookmark') continue;
+          seen.push(event.object);
+          if (seen.length === 2) stop.abort();
+        }
+      })();
+      const known = { metadataOnly: true } as const;
+      await api.mergePatch(MANAGED_CLUSTER, key('told-1'), { metadata: { labels: { a: 'b' } } }, known);
+      const status = { version: { kubernetes: 'v1.33.0' } };
+      const options = { ...known, subresource: 'status' } as const;
+      await api.mergePatch(MANAGED_CLUSTER, key('told-1'), { status }, options);
+      await reading;
+      expect(seen[1]).toEqual(await api.get(MANAGED_CLUSTER, key('told-1')));
+      expect(seen[0]?.metadata.labels).toMatchObject({ a: 'b' });
     });
 
     it('tells when a watch was accepted, and ends it when asked', async () => {

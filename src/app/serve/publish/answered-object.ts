@@ -13,7 +13,8 @@ export function answeredObject(
   before: KubeObject,
   written: Readonly<Record<string, unknown>>,
 ): KubeObject {
-  return answer.kind === 'PartialObjectMetadata'
-    ? { ...before, ...written, metadata: answer.metadata }
-    : answer;
+  if (answer.kind !== 'PartialObjectMetadata') return answer;
+  // As in the store: nobody reads them, and they are the larger half.
+  const { managedFields: _dropped, ...metadata } = answer.metadata;
+  return { ...before, ...written, metadata };
 }

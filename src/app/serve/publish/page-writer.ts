@@ -65,8 +65,10 @@ export class PageWriter {
     action: PageAction,
     before: KubeObject | undefined,
   ): Promise<KubeObject | undefined> {
-    if (action.kind === 'create')
-      return this.#api.create(PLACEMENT_DECISION, newPage(placement, action), { fieldManager: 'berth' });
+    if (action.kind === 'create') {
+      const page = newPage(placement, action);
+      return answeredObject(await this.#api.create(PLACEMENT_DECISION, page, METADATA_ANSWER), page, {});
+    }
     if (before === undefined)
       throw new BugError('the plan writes to a page that is not there', {
         code: 'publish.page',
