@@ -49,9 +49,7 @@ export function planToStay(
   last: LastPublication | undefined,
   isTaken: (name: string) => boolean,
 ): Pick<PagePlan, 'actions' | 'pages'> {
-  const standing = listOnce(pages);
-  if (last === undefined || (last.leaving !== undefined && takenFrom(standing.pages, last).length === 0))
-    return standing;
+  if (last === undefined || (last.leaving !== undefined && !wasChanged(pages, last))) return listOnce(pages);
   const published = publishedPages(pages, last);
   return planPages(placementName, pages, joinGroups(groupsOfPages(published)), {
     isTaken,

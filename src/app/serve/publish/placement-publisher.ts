@@ -5,7 +5,12 @@ import type { ScheduleResult } from '../../../core/placement/schedule-result.ts'
 import { decidePublication, type Publication } from '../../../core/publish/decide-publication.ts';
 import { type DecisionPage, decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
-import { type LastPublication, planToStay, publishedPages } from '../../../core/publish/last-publication.ts';
+import {
+  type LastPublication,
+  planToStay,
+  publishedPages,
+  wasChanged,
+} from '../../../core/publish/last-publication.ts';
 import { planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
 import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
@@ -98,7 +103,8 @@ export class PlacementPublisher {
     });
     const tooEarlyMs = this.#tooEarlyMs(site, result, wanted);
     if (tooEarlyMs > 0) {
-      this.#deps.onSettled(key, await this.#stay(site));
+      const isWhole = !wasChanged(site.pages, site.last);
+      this.#deps.onSettled(key, isWhole ? published : await this.#stay(site));
       return { kind: 'requeue', afterMs: tooEarlyMs };
     }
     let remembered: Promise<void> | undefined;

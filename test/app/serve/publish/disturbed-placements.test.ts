@@ -82,7 +82,10 @@ it('does not wait for ever where others never rest, nor because of a placement t
     await clock.advance(1_000);
   }
   expect(isOfRemains()).toBe(false);
+  await clock.advance(10_000);
   placements.look(WEB, [], last());
+  // That was long ago: this is another one.
+  expect(isOfRemains()).toBe(true);
   placements.forget(WEB);
   expect(isOfRemains()).toBe(false);
 });
