@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
+import type { ObjectChange, ObjectStore } from '../../../adapters/kube/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { PLACEMENT_LABEL } from '../../../core/model/placement-decision.ts';
@@ -72,4 +72,10 @@ export class DecisionView {
 export function placementOf(decision: KubeObject): string | undefined {
   const name = decision.metadata.labels?.[PLACEMENT_LABEL];
   return name === undefined ? undefined : `${decision.metadata.namespace ?? ''}/${name}`;
+}
+
+/** The placements whose pages a change is about: two where somebody took the page from one. */
+export function placementsOf({ before, after }: Pick<ObjectChange, 'before' | 'after'>): ReadonlySet<string> {
+  const placements = [before, after].map((page) => (page === undefined ? undefined : placementOf(page)));
+  return new Set(placements.filter((placement) => placement !== undefined));
 }

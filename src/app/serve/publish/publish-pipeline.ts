@@ -20,7 +20,7 @@ import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
 import type { CommitBarrier } from '../sync/commit-barrier.ts';
-import { DecisionView, placementOf } from './decision-view.ts';
+import { DecisionView, placementsOf } from './decision-view.ts';
 import { EarlyNews } from './early-news.ts';
 import type { FleetHappening } from '../fleet-events.ts';
 import type { HubInventory } from '../hub-inventory.ts';
@@ -59,15 +59,9 @@ export interface PipelineOptions {
 
 /** Placements published at the same time. */
 const CONCURRENCY = 16;
-/** Three writes by others within this time are no accident. */
+/** So many writes by others within this time are no accident. */
+const RIVAL_WRITES = 3;
 const RIVAL_WINDOW_MS = 600_000;
-
-/** A change of a page that nobody here is known to have made. */
-interface PageChange {
-  readonly atMs: number;
-  readonly key: string;
-  readonly outcome: string;
-}
 
 /** Inventory changes in, decisions on the hub out: scheduling and publishing with `schedule: berth`. */
 export class PublishPipeline {
@@ -79,7 +73,8 @@ export class PublishPipeline {
   readonly #publisher: PlacementPublisher;
   readonly #early = new EarlyNews();
   readonly #wholeWorlds: WholeWorlds;
-  readonly #foreignWrites = new Map<string, readonly PageChange[]>();
+  /** When others changed pages of a placement, the last times. */
+  readonly #foreignWrites = new Map<string, readonly number[]>();
 
   constructor(options: PipelineOptions) {
     const { api, clock, inventory, recorder, book, emit } = options;
@@ -162,9 +157,9 @@ export class PublishPipeline {
   /** Somebody else writes the pages that Berth writes. */
   warnings(): readonly string[] {
     const since = this.#options.clock.now() - RIVAL_WINDOW_MS;
-    const foreign = ({ atMs, key, outcome }: PageChange): boolean =>
-      atMs > since && !this.#view.made(key, outcome);
-    const rivals = [...this.#foreignWrites].filter(([, changes]) => changes.filter(foreign).length >= 3);
+    const rivals = [...this.#foreignWrites].filter(
+      ([, timesMs]) => timesMs.filter((atMs) => atMs > since).length >= RIVAL_WRITES,
+    );
     if (rivals.length === 0) return [];
     const names = rivals.map(([placement]) => placement).sort();
     return [
@@ -189,6 +184,7 @@ export class PublishPipeline {
       store.onChange(() => scheduling.request('inputs'));
     inventory.placements.store.onChange((change) => {
       const { key, before, after } = change;
+      if (after === undefined) this.#foreignWrites.delete(key);
       if (this.#placements.isOwn(key, after)) return;
       if (isInputChange(change)) return scheduling.request('inputs', key);
       const outcome = outcomeOf(before, after);
@@ -197,17 +193,19 @@ export class PublishPipeline {
         tell: () => scheduling.request('decisions', key),
       });
     });
-    inventory.decisions.store.onChange(({ key, before, after }) => {
+    inventory.decisions.store.onChange((change) => {
+      const { key, before, after } = change;
       // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
       scheduling.request('decisions');
       if (this.#view.isOwn(key, after)) return;
       const outcome = outcomeOf(before, after);
-      // Somebody may have taken the page from its placement: both are told.
-      for (const placement of new Set([before, after].flatMap(placementsOf))) {
-        if (before !== undefined) this.#noteForeign(placement, key, outcome);
+      for (const placement of placementsOf(change)) {
         this.#early.take(placement, {
           isOurs: () => this.#view.made(key, outcome),
-          tell: () => scheduling.request('decisions', placement),
+          tell: () => {
+            if (before !== undefined) this.#noteForeign(placement);
+            scheduling.request('decisions', placement);
+          },
         });
       }
     });
@@ -217,10 +215,11 @@ export class PublishPipeline {
     });
   }
 
-  /** As it seems now: a write of ours may be told by the watch before it is answered. */
-  #noteForeign(placement: string, key: string, outcome: string): void {
-    const change = { atMs: this.#options.clock.now(), key, outcome };
-    this.#foreignWrites.set(placement, [...(this.#foreignWrites.get(placement) ?? []).slice(-9), change]);
+  #noteForeign(placement: string): void {
+    const { clock, inventory } = this.#options;
+    const times = [...(this.#foreignWrites.get(placement) ?? []), clock.now()].slice(-RIVAL_WRITES);
+    // The pages of one that is gone go after it.
+    if (inventory.placements.store.get(placement) !== undefined) this.#foreignWrites.set(placement, times);
   }
 
   /** A make-before-break move waits for works: look at the placements that are in one. */
@@ -248,11 +247,6 @@ function isInputChange({ before, after }: ObjectChange): boolean {
       metadata.deletionTimestamp,
     ]);
   return inputs(before) !== inputs(after);
-}
-
-function placementsOf(page: KubeObject | undefined): readonly string[] {
-  const placement = page === undefined ? undefined : placementOf(page);
-  return placement === undefined ? [] : [placement];
 }
 
 function statusText(object: KubeObject | undefined): string {

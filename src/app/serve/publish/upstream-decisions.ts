@@ -5,7 +5,7 @@ import { SCHEDULER_ANNOTATION } from '../../../core/publish/publish-annotations.
 import type { Clock } from '../../../core/ports.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
-import { DecisionView, placementOf } from './decision-view.ts';
+import { DecisionView, placementOf, placementsOf } from './decision-view.ts';
 import type { HubInventory } from '../hub-inventory.ts';
 import type { PublishedBook } from './published-book.ts';
 
@@ -38,9 +38,9 @@ export class UpstreamDecisions {
     supervisor.start('upstream decisions', async (signal) => {
       await this.#inventory.whenSynced(signal);
       for (const decision of store.list()) this.#take(placementOf(decision));
-      const unsubscribe = store.onChange(({ before, after }) =>
-        this.#touch((after ?? before) && placementOf((after ?? before)!)),
-      );
+      const unsubscribe = store.onChange((change) => {
+        for (const placement of placementsOf(change)) this.#touch(placement);
+      });
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       unsubscribe();
       for (const cancel of this.#cancel.values()) cancel();
@@ -64,8 +64,7 @@ export class UpstreamDecisions {
     for (const decision of this.#inventory.decisions.store.list()) this.#take(placementOf(decision));
   }
 
-  #touch(placement: string | undefined): void {
-    if (placement === undefined) return;
+  #touch(placement: string): void {
     this.#cancel.get(placement)?.();
     this.#cancel.set(
       placement,

@@ -5,6 +5,8 @@ import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
 const ABSENT = '(absent)';
 /** One publication writes a page at most a few times. */
 const MADE_KEPT = 16;
+/** Whose a write was is asked while its placement is being written: many fewer objects are under way at once. */
+const MAX_MADE_OBJECTS = 4_000;
 
 /**
  * Lets a writer read its own writes while the watch lags behind. Each write carried the version before it as precondition, so the
@@ -17,7 +19,7 @@ export class WrittenObjects {
     { readonly after: KubeObject | undefined; readonly older: ReadonlySet<string> }
   >();
 
-  /** Per object, what our last writes made of it. */
+  /** Per object, what our last writes made of it; the one that was written last comes last. */
   readonly #made = new Map<string, readonly string[]>();
 
   constructor(store: ObjectStore) {
@@ -40,10 +42,18 @@ export class WrittenObjects {
     if (object === undefined) return;
     const key = namespacedName(object.metadata);
     if (versionOf(before) === versionOf(after)) return;
-    this.#made.set(key, [...(this.#made.get(key) ?? []).slice(1 - MADE_KEPT), outcomeOf(before, after)]);
+    this.#noteMade(key, outcomeOf(before, after));
     const older = new Set([...(this.#entries.get(key)?.older ?? []), versionOf(before)]);
     this.#entries.set(key, { after, older });
     this.#caughtUp(key, this.#store.get(key));
+  }
+
+  #noteMade(key: string, outcome: string): void {
+    const made = [...(this.#made.get(key) ?? []).slice(1 - MADE_KEPT), outcome];
+    this.#made.delete(key);
+    this.#made.set(key, made);
+    const [oldest] = this.#made.keys();
+    if (oldest !== undefined && this.#made.size > MAX_MADE_OBJECTS) this.#made.delete(oldest);
   }
 
   /**

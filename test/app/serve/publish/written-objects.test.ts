@@ -39,6 +39,20 @@ describe('WrittenObjects', () => {
     expect(written.made('n/a', outcomeOf(undefined, at('40')))).toBe(true);
   });
 
+  it('remembers what it made of the objects that it wrote last, not of all that ever were', () => {
+    const written = new WrittenObjects(new ObjectStore());
+    const named = (name: string, version: string) => {
+      const object = at(version);
+      return { ...object, metadata: { ...object.metadata, name } };
+    };
+    for (let n = 0; n < 4_001; n++) {
+      written.wrote(undefined, named(`p${n}`, '1'));
+      if (n % 1_000 === 0) written.wrote(named('p1', String(n + 1)), named('p1', String(n + 2)));
+    }
+    expect(written.made('n/p0', '1')).toBe(false);
+    expect(['n/p1', 'n/p2', 'n/p4000'].map((key) => written.made(key, '1'))).toEqual([true, true, true]);
+  });
+
   it.each([
     ['told the write', () => undefined],
     ['was faster than its answer', (store: ObjectStore) => store.put(at('2'))],
