@@ -64,7 +64,7 @@ export async function openSources(
         name,
         url: from.url,
         ref: from.ref,
-        source: { ...source, fetch: (signal) => (claims.looks.begins(name), source.fetch(signal)) },
+        source: { ...source, fetch: (how) => (claims.looks.begins(name), source.fetch(how)) },
         sync:
           from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, written: barrier }),
         emit,
