@@ -176,6 +176,8 @@ describe('somebody takes from what is published', () => {
     fleet.git.commit(drain(1));
     const both = { 'web-decision-1': ['c2', 'c1'] };
     await putBack(both);
+    // The pages stand before it is told.
+    await fleet.event('published', ({ added }) => added.includes('c2'));
     const mark = fleet.events.length;
     await deletePage(1);
     await putBack(both);
