@@ -10,7 +10,7 @@ export function clusterChange(before: readonly string[], after: readonly string[
 }
 
 function namesWithout(names: readonly string[], others: readonly string[]): readonly string[] {
-  if (others.length === 0) return [...names].sort();
+  if (others.length === 0) return isSorted(names) ? names : [...names].sort();
   if (names.length === 0) return [];
   const known = new Set(others);
   return names.filter((name) => !known.has(name)).sort();
@@ -19,4 +19,9 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
 /** The same clusters in whatever order; mostly it is the same order, which needs no index of the names. */
 export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && (a.every((name, at) => name === b[at]) || namesWithout(a, b).length === 0);
+}
+
+/** As most decisions are: a first publication copies no names. */
+function isSorted(names: readonly string[]): boolean {
+  return names.every((name, at) => at === 0 || (names[at - 1] ?? '') <= name);
 }

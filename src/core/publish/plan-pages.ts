@@ -70,6 +70,14 @@ function settlePages(
     group,
     decisions: [] as ClusterDecision[],
   }));
+  const [only, ...others] = kept;
+  // Most placements have one page: that needs no index of the names.
+  if (only !== undefined && others.length === 0) {
+    const { home } = only.page;
+    const wanted = desired.flatMap(({ decisions }) => decisions);
+    const decisions = wanted.filter(({ clusterName }) => home.has(clusterName));
+    return settled.map((page) => ({ ...page, decisions }));
+  }
   const pageOf = new Map<string, ClusterDecision[]>();
   settled.forEach(({ decisions }, at) => {
     for (const cluster of kept[at]?.page.home ?? []) pageOf.set(cluster, decisions);

@@ -16,7 +16,7 @@ export class WrittenObjects {
   readonly #store: ObjectStore;
   readonly #entries = new Map<
     string,
-    { readonly after: KubeObject | undefined; readonly older: ReadonlySet<string> }
+    { readonly after: KubeObject | undefined; readonly older: readonly string[] }
   >();
 
   /** Per object, what our last writes made of it; the one that was written last comes last. */
@@ -31,7 +31,7 @@ export class WrittenObjects {
     const seen = this.#store.get(key);
     const entry = this.#entries.get(key);
     if (entry === undefined) return seen;
-    if (entry.older.has(versionOf(seen))) return entry.after;
+    if (entry.older.includes(versionOf(seen))) return entry.after;
     this.#entries.delete(key);
     return seen;
   }
@@ -43,7 +43,7 @@ export class WrittenObjects {
     const key = namespacedName(object.metadata);
     if (versionOf(before) === versionOf(after)) return;
     this.#noteMade(key, outcomeOf(before, after));
-    const older = new Set([...(this.#entries.get(key)?.older ?? []), versionOf(before)]);
+    const older = [...(this.#entries.get(key)?.older ?? []), versionOf(before)];
     this.#entries.set(key, { after, older });
     this.#caughtUp(key, this.#store.get(key));
   }
@@ -62,15 +62,16 @@ export class WrittenObjects {
    */
   #caughtUp(key: string, seen: KubeObject | undefined): void {
     const entry = this.#entries.get(key);
-    if (entry === undefined || entry.older.size === 0 || entry.older.has(versionOf(seen))) return;
-    this.#entries.set(key, { after: entry.after, older: new Set() });
+    if (entry === undefined || entry.older.length === 0 || entry.older.includes(versionOf(seen))) return;
+    this.#entries.set(key, { after: entry.after, older: [] });
   }
 
   /** Is this the outcome of a write of ours (and so no news)? */
   isOwn(key: string, seen: KubeObject | undefined): boolean {
     const entry = this.#entries.get(key);
     return (
-      entry !== undefined && (entry.older.has(versionOf(seen)) || versionOf(entry.after) === versionOf(seen))
+      entry !== undefined &&
+      (entry.older.includes(versionOf(seen)) || versionOf(entry.after) === versionOf(seen))
     );
   }
 
