@@ -34,7 +34,7 @@ export type Verdict =
 
 export interface JudgeInput {
   readonly result: ScheduleResult;
-  /** Clusters on the hub's pages now, each once. Undefined: no page exists, nothing was ever published. */
+  /** Clusters that are published, each once. Undefined: nothing ever was. */
   readonly published: readonly string[] | undefined;
   /** The placement's spec is not the one behind the last publication; unknown counts as unchanged. */
   readonly specChanged: boolean;

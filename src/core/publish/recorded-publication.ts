@@ -1,12 +1,6 @@
 import type { Placement } from '../model/placement.ts';
 import { MAX_CLUSTERS_PER_DECISION } from '../model/placement-decision.ts';
-import {
-  type DecisionPage,
-  type DesiredGroup,
-  listedClusters,
-  publishedClusters,
-  sameGroup,
-} from './decision-page.ts';
+import { type DecisionPage, type DesiredGroup, listedClusters, sameGroup } from './decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import type { LastPublication } from './last-publication.ts';
 import { listOnce } from './list-once.ts';
@@ -16,8 +10,8 @@ import { recordedDecisions } from './recorded-groups.ts';
 /**
  * What the controller before this one published last, from the last record of the placement. Only where nothing can have been published
  * after it: the state names this very record, the status, which is written when all is done, counts as many clusters, and the hub lists
- * none that the record lacks. Otherwise (another controller was at work meanwhile, the data directory is an old copy, or the record was lost)
- * undefined: then what stands on the hub is all that is known.
+ * none that the record lacks. Otherwise (another controller was at work meanwhile, the data directory is an old copy, or the record was lost),
+ * and where none of its clusters is missing, undefined: then what was published is what stands on the hub.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;
@@ -28,13 +22,15 @@ export function recordedPublication(input: {
 }): LastPublication | undefined {
   const { record, state, placement, pages } = input;
   if (record === undefined || state?.record !== record.hash) return undefined;
+  if (placement.status?.numberOfSelectedClusters !== record.clusters) return undefined;
+  const standing = new Set(listedClusters(pages));
+  // None is missing, or it is not known which: a start looks at many, and their records are long.
+  if (standing.size === record.clusters && state.change === undefined) return undefined;
   const groups = recordedDecisions(record, placement);
   const clusters = new Set(listedClusters(groups));
-  if (placement.status?.numberOfSelectedClusters !== clusters.size) return undefined;
   const arriving = new Set(state.change?.added);
   const isNew = (cluster: string): boolean => !clusters.has(cluster) && !arriving.has(cluster);
-  if (publishedClusters(pages).some(isNew)) return undefined;
-  const standing = new Set(listedClusters(pages));
+  if ([...standing].some(isNew)) return undefined;
   const missing = groups.map((group) => ({
     ...group,
     decisions: group.decisions.filter(({ clusterName }) => !standing.has(clusterName)),
@@ -43,7 +39,7 @@ export function recordedPublication(input: {
   return { pages: [...listOnce(pages).pages, ...taken], leaving: state.change?.removed ?? [] };
 }
 
-/** A record tells groups, not pages: what is missing was most likely on the pages that are. */
+/** A record tells groups, not pages: what is missing was most likely on the pages that are missing, else on one that is there. */
 function pagesOf(
   missing: readonly DesiredGroup[],
   placement: Placement,
@@ -54,9 +50,10 @@ function pagesOf(
       sameGroup({ name: decisionGroupName, index: decisionGroupIndex }, { name, index }),
     );
     const names = (status?.decisions ?? []).filter((page) => !pages.some((other) => other.name === page));
+    const other = pages.find(({ group }) => sameGroup(group, { name, index }))?.name;
     const parts = Math.ceil(decisions.length / MAX_CLUSTERS_PER_DECISION);
     return Array.from({ length: parts }, (_, at) => ({
-      name: names[at] ?? placement.metadata.name,
+      name: names[at] ?? other ?? `${placement.metadata.name}-decision-1`,
       group: { name, index },
       decisions: decisions.slice(at * MAX_CLUSTERS_PER_DECISION, (at + 1) * MAX_CLUSTERS_PER_DECISION),
     }));

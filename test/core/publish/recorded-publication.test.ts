@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Placement } from '../../../src/core/model/placement.ts';
 import type { DecisionPage } from '../../../src/core/publish/decision-page.ts';
 import type { ChangeUnderWay, PublishState } from '../../../src/core/publish/publish-state.ts';
+import { planToStay } from '../../../src/core/publish/last-publication.ts';
 import { recordedPublication } from '../../../src/core/publish/recorded-publication.ts';
 import { decisionRecord } from '../../fakes/decision-record.ts';
 
@@ -13,6 +14,7 @@ const page = (number: number, ...clusters: string[]): DecisionPage => ({
 });
 const record = decisionRecord({
   hash: 'r1',
+  clusters: 3,
   decided: JSON.stringify({
     selected: ['a', 'b', 'c'],
     selectedScores: [3, 2, 1],
@@ -50,14 +52,13 @@ describe('what the controller before published, by its last record', () => {
     {
       name: 'a cluster is gone from a page that is there',
       pages: [page(1, 'b'), page(2, 'c')],
-      missing: { web: 'a' },
+      missing: { 'web-decision-1': 'a' },
     },
-    { name: 'nothing is gone', pages: [page(1, 'a', 'b'), page(2, 'c')], missing: {} },
     {
       name: 'and a change was under way',
       pages: [page(2, 'x')],
       change: change(['x'], ['c']),
-      missing: { 'web-decision-1': 'a b', web: 'c' },
+      missing: { 'web-decision-1': 'a b', 'web-decision-2': 'c' },
       leaving: ['c'],
     },
   ])('is known: $name', ({ pages, missing, change: underWay, leaving = [] }) => {
@@ -79,13 +80,14 @@ describe('what the controller before published, by its last record', () => {
   });
 
   it.each([
+    { name: 'nothing is gone', pages: [page(1, 'a', 'b'), page(2, 'c')] },
     { name: 'there is no record', record: undefined },
     { name: 'the record is not the last one', state: state({ record: 'r2' }) },
     { name: 'the state is lost', state: undefined },
     { name: 'the placement was made anew: it counts nothing', placement: placement(undefined) },
     { name: 'another number was published after it', placement: placement(2) },
     { name: 'another cluster was published after it', pages: [page(1, 'a', 'x')] },
-  ])('is not known where $name', (over) => {
+  ])('is no other than what stands there where $name', (over) => {
     const input = { record, state: state(), placement: placement(3), pages: [page(1, 'a')], ...over };
     expect(recordedPublication(input)).toBeUndefined();
   });
@@ -113,6 +115,27 @@ describe('what the controller before published, by its last record', () => {
     });
     expect(moving?.pages.slice(1)).toEqual([
       { name: 'web-decision-1', group: { name: '', index: 0 }, decisions: groups[0]?.decisions },
+    ]);
+  });
+
+  it.each([
+    { name: 'a page is gone', pages: [page(2, 'c')] },
+    { name: 'a cluster is gone', pages: [page(1, 'b'), page(2, 'c')] },
+    { name: 'a page was made again, and its controller killed', pages: [page(1), page(2, 'c')] },
+    { name: 'the hub is empty', pages: [] },
+  ])('is put back on the pages that it was on: $name', ({ pages }) => {
+    const known = recordedPublication({ record, state: state(), placement: placement(3), pages });
+    const stay = planToStay('web', pages, known, () => false);
+    const listed = stay.pages.map(({ name, decisions }) => [
+      name,
+      decisions
+        .map(({ clusterName }) => clusterName)
+        .sort()
+        .join(' '),
+    ]);
+    expect(listed).toEqual([
+      ['web-decision-1', 'a b'],
+      ['web-decision-2', 'c'],
     ]);
   });
 });

@@ -113,6 +113,18 @@ describe('somebody takes from what is published', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ added: ALL, removed: [] }]);
   });
 
+  it('while no controller runs, and only from a page: it is found there again', async () => {
+    const before = await startHeld();
+    await fleet.stop();
+    const decisions = [{ clusterName: 'c2', reason: '' }];
+    const options = { subresource: 'status', fieldManager: 'kubectl-edit' } as const;
+    await fleet.hub.api.mergePatch(PLACEMENT_DECISION, keyOf(1), { status: { decisions } }, options);
+    await fleet.serve({ budget });
+    await fleet.until(async () => ((await pages())['web-decision-1']?.length === 3 ? true : undefined));
+    expect(Object.keys(await pages())).toEqual(Object.keys(whole));
+    expect(await fleet.held('web', 'True')).toEqual(before);
+  });
+
   it('while no controller runs: what goes by the next commit is counted from what was published', async () => {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', inGroups)) });
     await fleet.serve({ budget });
