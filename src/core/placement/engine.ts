@@ -19,12 +19,15 @@ import type { ScheduleResult } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
 import { PlacementTrace } from './trace/trace.ts';
 import type { WorldDelta } from './follow/world-delta.ts';
-import { applyToWorld, changesStructure } from './follow/world-delta.ts';
+import { applyToWorld, changesNothing, changesStructure } from './follow/world-delta.ts';
 
 export interface EngineOptions {
   /** Default: the CEL of core/cel. */
   readonly compileCel?: CompileCel | undefined;
 }
+
+/** Twelve bytes each: what is ranked ahead is to save time, not to fill the memory. */
+const MAX_RANKED_AHEAD = 16_000_000;
 
 /**
  * Decides placements over an indexed world. Clusters are numbers; sets, selectors and tolerations are bitsets that
@@ -43,6 +46,8 @@ export class PlacementEngine {
   readonly #listed: ListedPlacements;
   /** Those that have to be decided in full at every change. */
   readonly #unranked = new WeakSet<CompiledPlacement>();
+  /** So many clusters stand in rankings that nothing asked for yet. */
+  #rankedAhead = 0;
 
   constructor(world: World, options: EngineOptions = {}) {
     this.#compileCel = rememberCel(options.compileCel ?? compileCel);
@@ -153,6 +158,7 @@ export class PlacementEngine {
   ): Generator<ScheduleResult, void> {
     const touched = this.#takeIn(delta);
     this.#book.publish(published);
+    const isIdle = changesNothing(delta);
     const open = new Set(touched.keys());
     let next = 0;
     try {
@@ -162,7 +168,7 @@ export class PlacementEngine {
         const state = this.#listed.states[position];
         const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
         const { result } = isSame
-          ? this.#stay(position, state)
+          ? this.#stay(position, state, isIdle)
           : this.#reschedule(position, touched.get(position) ?? []);
         open.delete(position);
         yield result;
@@ -223,6 +229,7 @@ export class PlacementEngine {
     this.#world = world;
     this.#index = indexWorld(world, this.#compileCel, turnedBackTo ?? now);
     this.#book = new DecisionBook(this.#index.fleet, world.decisions);
+    this.#rankedAhead = 0;
     const toNew = (number: number): number => this.#book.numbersOf([book.nameOf(number)])[0] as number;
     const numbers = { toNew, before, after: this.#index.fleet };
     this.#listed.replaceAll((placement, state) => {
@@ -255,12 +262,13 @@ export class PlacementEngine {
     return moved === undefined ? this.#schedule(position, true) : this.#keep(position, moved);
   }
 
-  /** Keeps the result, and finds out once how all its clusters stand: the next change starts from there. */
-  #stay(position: number, state: DecidedState): DecidedState {
+  /** Keeps the result. While there is nothing else to do it is found out how all its clusters stand: the next change starts from there. */
+  #stay(position: number, state: DecidedState, isIdle: boolean): DecidedState {
     const { compiled, result, standing, stage } = state;
-    if (standing !== undefined || stage !== 'done' || this.#unranked.has(compiled))
-      return this.#keep(position, state);
+    const isReady = standing !== undefined || stage !== 'done' || this.#unranked.has(compiled);
+    if (isReady || !isIdle || this.#rankedAhead >= MAX_RANKED_AHEAD) return this.#keep(position, state);
     const ranked = decidePlacement(this.#index, compiled, { ...this.#basisOf(compiled.key), stand: true });
+    this.#rankedAhead += ranked.standing?.count ?? 0;
     if (ranked.standing === undefined) this.#unranked.add(compiled);
     return this.#keep(position, { ...ranked, result });
   }

@@ -95,6 +95,12 @@ export function changesStructure(delta: WorldDelta, fleet: Fleet): boolean {
   );
 }
 
+/** Whether only time went by. */
+export function changesNothing({ now: _now, clusterSets, bindings, ...lists }: WorldDelta): boolean {
+  const isSame = clusterSets === undefined && bindings === undefined;
+  return isSame && Object.values(lists).every((list) => list === undefined || list.length === 0);
+}
+
 type Named = { readonly metadata: { readonly name: string; readonly namespace?: string | undefined } };
 
 /** The world after a delta, its decisions left as they are except those of removed placements. */
