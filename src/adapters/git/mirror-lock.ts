@@ -12,7 +12,7 @@ export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>
   const file = path.join(mirrorDir, LOCK_FILE);
   for (let attempt = 0; ; attempt++) {
     try {
-      await writeFile(file, `${process.pid} ${(await birthOf(process.pid)) ?? ''}`, { flag: 'wx' });
+      await writeFile(file, `${process.pid} ${(await lifeOf(process.pid))?.birth ?? ''}`, { flag: 'wx' });
       break;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 2) throw error;
@@ -45,17 +45,26 @@ async function isAnotherLivingProcess({ pid, birth }: { pid: number; birth: stri
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   // Somebody lives under that id; after a restart of the machine it may be anybody.
-  const found = birth === '' ? undefined : await birthOf(pid);
-  return found === undefined || found === birth;
+  const found = await lifeOf(pid);
+  if (found === undefined) return true;
+  return !found.isOver && (birth === '' || found.birth === birth);
 }
 
-/** When a process began: clock ticks since the start of the machine, and which start that was. Undefined where nobody tells (no Linux). */
-async function birthOf(pid: number): Promise<string | undefined> {
+interface Life {
+  /** Clock ticks since the start of the machine, and which start that was. */
+  readonly birth: string;
+  /** It was killed, and its parent has not asked how it ended: it does nothing any more, and may stay so for ever. */
+  readonly isOver: boolean;
+}
+
+/** Undefined where nobody tells (no Linux). */
+async function lifeOf(pid: number): Promise<Life | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    // The name in parentheses may hold blanks; the time is the 22nd field, the 20th after it.
-    return `${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''} ${boot.trim()}`;
+    // The name in parentheses may hold blanks; the state is the 3rd field, the first after it, and the time the 22nd.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { birth: `${fields[19] ?? ''} ${boot.trim()}`, isOver: 'ZX'.includes(fields[0] ?? '?') };
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -9,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
@@ -193,6 +194,25 @@ describe('a mirror survives', () => {
       other.kill();
     },
   );
+
+  it.runIf(existsSync('/proc/self/stat'))('a killed owner whose parent never asks how it ended', async () => {
+    // The second program takes the place of the shell, and knows nothing of its child.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+    const stat = () =>
+      readFileSync(`/proc/${Number(pid)}/stat`, 'utf8')
+        .split(') ')
+        .at(-1)
+        ?.split(' ') ?? [];
+    await vi.waitFor(() => expect(stat()[0]).toBe('Z'), 5_000);
+    mkdirSync(mirrorDir);
+    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    writeFileSync(path.join(mirrorDir, 'berth-lock'), `${Number(pid)} ${stat()[19] ?? ''} ${bootId}`);
+    await (await open()).close();
+    parent.kill();
+  });
 
   it('a restart in the middle of a broken file: what vanished meanwhile stays', async () => {
     const source = () => openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env, ref: MAIN });
