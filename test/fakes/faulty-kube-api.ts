@@ -1,6 +1,5 @@
 import { TransientError } from '../../src/core/errors.ts';
-import type { KindInfo } from '../../src/core/model/kinds.ts';
-import type { KubeApi, WatchEvent, WatchOptions } from '../../src/core/ports.ts';
+import type { KubeApi } from '../../src/core/ports.ts';
 import { InterceptedKubeApi } from './intercepted-kube-api.ts';
 
 /** May be changed at any time. */
@@ -19,11 +18,7 @@ export class FaultyKubeApi extends InterceptedKubeApi {
     this.#faults = faults;
   }
 
-  watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
-    return this.inner.watch(kind, options);
-  }
-
-  protected read<T>(request: () => Promise<T>, right: string): Promise<T> {
+  protected override read<T>(request: () => Promise<T>, right: string): Promise<T> {
     return right === '' ? request() : this.#send(request, right);
   }
 

@@ -11,7 +11,7 @@ import type {
   WriteOptions,
 } from '../../src/core/ports.ts';
 
-/** A KubeApi before another one. Those who extend it say what becomes of reads, writes and watches; the rest is here. */
+/** A KubeApi before another one. Those who extend it say what becomes of writes, and of reads and watches where these do not just go on. */
 export abstract class InterceptedKubeApi implements KubeApi {
   readonly server: string;
   protected readonly inner: KubeApi;
@@ -22,9 +22,15 @@ export abstract class InterceptedKubeApi implements KubeApi {
   }
 
   /** @param right what the request takes: `verb resource[/subresource]` */
-  protected abstract read<T>(request: () => Promise<T>, right: string): Promise<T>;
+  protected read<T>(request: () => Promise<T>, _right: string): Promise<T> {
+    return request();
+  }
+
   protected abstract write<T>(request: () => Promise<T>, right: string): Promise<T>;
-  abstract watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent>;
+
+  watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
+    return this.inner.watch(kind, options);
+  }
 
   get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
     return this.read(() => this.inner.get(kind, key), rightOf('get', kind));

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../../../src/core/errors.ts';
-import { type KindInfo, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { WatchEvent, WatchOptions } from '../../../../src/core/ports.ts';
 import { InterceptedKubeApi } from '../../../fakes/intercepted-kube-api.ts';
 import { baseFiles, cluster, placement, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
@@ -11,17 +10,9 @@ import { ServedFleet } from '../served-fleet.ts';
 class HubWithSlowPlacements extends InterceptedKubeApi {
   beforePlacement = async (): Promise<void> => undefined;
 
-  protected read<T>(request: () => Promise<T>): Promise<T> {
-    return request();
-  }
-
   protected async write<T>(request: () => Promise<T>, right: string): Promise<T> {
     if (right === 'patch placements') await this.beforePlacement();
     return request();
-  }
-
-  watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
-    return this.inner.watch(kind, options);
   }
 }
 

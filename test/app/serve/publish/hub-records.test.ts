@@ -5,9 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
 import { dataOf, HubRecords, RECORDS_LABEL } from '../../../../src/app/serve/publish/hub-records.ts';
 import { ConflictError, TransientError } from '../../../../src/core/errors.ts';
-import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../../../src/core/model/kinds.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER, NAMESPACE } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { WatchEvent, WatchOptions } from '../../../../src/core/ports.ts';
 import type { CompactRecord } from '../../../../src/core/publish/compact-record.ts';
 import type { DecisionRecord } from '../../../../src/core/publish/decision-record.ts';
 import { decisionRecord } from '../../../fakes/decision-record.ts';
@@ -173,14 +172,6 @@ describe('records on a hub that is not embedded', () => {
 class StubbornHub extends InterceptedKubeApi {
   refuse: (() => Error) | undefined;
   writes = 0;
-
-  watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
-    return this.inner.watch(kind, options);
-  }
-
-  protected read<T>(request: () => Promise<T>): Promise<T> {
-    return request();
-  }
 
   protected async write<T>(request: () => Promise<T>): Promise<T> {
     this.writes += 1;

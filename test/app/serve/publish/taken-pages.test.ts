@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TransientError } from '../../../../src/core/errors.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import type { ServeFleetOptions } from '../../../../src/app/serve/serve-options.ts';
+import { InterceptedKubeApi } from '../../../fakes/intercepted-kube-api.ts';
 import { baseFiles, cluster, placement, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
@@ -18,6 +20,19 @@ const drain = (...numbers: number[]) => ({
 const inGroups = { decisionStrategy: { groupStrategy: { clustersPerDecisionGroup: 3 } } };
 const ALL = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
 const budget = { percent: 0, atLeast: 2 };
+
+/** A hub that is busy for the next writes of pages. */
+class HubThatIsBusy extends InterceptedKubeApi {
+  failures = 0;
+
+  protected async write<T>(request: () => Promise<T>, right: string): Promise<T> {
+    if (!right.includes('placementdecisions') || this.failures === 0) return request();
+    this.failures -= 1;
+    // Every other write is done all the same: its answer is lost.
+    if (this.failures % 2 === 1) await request();
+    throw new TransientError('busy', { code: 'kube.serviceunavailable', subject: 'hub' });
+  }
+}
 
 describe('somebody takes from what is published', () => {
   let fleet: ServedFleet;
@@ -113,6 +128,18 @@ describe('somebody takes from what is published', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ added: ALL, removed: [] }]);
   });
 
+  it('while a result is held and the hub is busy: it is put back when that is over', async () => {
+    const api = new HubThatIsBusy(fleet.hub.api);
+    const before = await startHeld(inGroups, { api });
+    api.failures = 5;
+    await deletePage(1);
+    await fleet.until(async () => (api.failures === 0 ? true : undefined));
+    await putBack(whole);
+    expect(await fleet.held('web', 'True')).toEqual(before);
+    const told = fleet.events.filter((event) => event.kind === 'published' && event.removed.length > 0);
+    expect(told).toEqual([]);
+  });
+
   it('while no controller runs, and only from a page: it is found there again', async () => {
     const before = await startHeld();
     await fleet.stop();
@@ -197,6 +224,23 @@ describe('somebody takes from what is published', () => {
     expect(await pages()).toEqual(both);
     const told = fleet.events.slice(mark).filter(({ kind }) => kind === 'published' || kind === 'held');
     expect(told).toMatchObject([{ kind: 'published', added: [], removed: [] }]);
+  });
+
+  it('a placement that was left to others in between has the past that they gave it', async () => {
+    await startHeld();
+    const keepAway = { 'cluster.open-cluster-management.io/experimental-scheduling-disable': 'true' };
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', inGroups, keepAway)) });
+    await fleet.held('web', 'False', 'LeftToOthers');
+    await fleet.hub.api.delete(PLACEMENT_DECISION, keyOf(1));
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', inGroups)) });
+    // One of three would go, which is within the budget.
+    await fleet.until(async () => {
+      const listed = Object.values(await pages())
+        .flat()
+        .sort();
+      return listed.join() === 'c3,c5,c6' ? true : undefined;
+    });
+    await fleet.held('web', 'False');
   });
 
   it('a placement that is made anew has no past', async () => {
