@@ -14,6 +14,8 @@ export class JsonFileMap<T> {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #values: Map<string, T>;
+  /** What stands in the file of each entry that did not change since: a map of thousands is written again for a few of them. */
+  readonly #texts = new Map<string, string>();
   readonly #journal: MapJournal<T>;
   #generation = 0;
   /** What the next append to the journal takes with it. */
@@ -40,6 +42,7 @@ export class JsonFileMap<T> {
 
   set(key: string, value: T): void {
     this.#values.set(key, value);
+    this.#texts.delete(key);
     this.#schedule();
   }
 
@@ -60,6 +63,7 @@ export class JsonFileMap<T> {
   }
 
   delete(key: string): void {
+    this.#texts.delete(key);
     if (this.#values.delete(key)) this.#schedule();
   }
 
@@ -81,12 +85,19 @@ export class JsonFileMap<T> {
     this.#pending = undefined;
     return this.#next(async () => {
       const generation = this.#generation + 1;
-      await writeFileAtomic(this.#file, `${JSON.stringify([...this.#values])}\n${generation}\n`);
+      const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
+      await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
       this.#generation = generation;
     }).catch((error: unknown) => {
       this.#log.error('state file not written, trying again', { file: this.#file, error });
       this.#schedule();
     });
+  }
+
+  #textOf(key: string, value: T): string {
+    let text = this.#texts.get(key);
+    if (text === undefined) this.#texts.set(key, (text = JSON.stringify([key, value])));
+    return text;
   }
 
   /** One after the other: whatever the journal gets goes with the snapshot before it. */

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  appendFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -144,6 +152,24 @@ describe('JsonFileMap', () => {
       undefined,
     ]);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('writes what changed since the last write, and all else again', async () => {
+    const clock = new FakeClock();
+    const file = join(dir, 'state.json');
+    const map = new JsonFileMap<number>(file, clock, new SilentLogger());
+    const written = (): string => readFileSync(file, 'utf8').split('\n')[0] ?? '';
+    for (const key of ['a', 'b', 'c']) map.set(key, 1);
+    await map.close();
+    expect(written()).toBe('[["a",1],["b",1],["c",1]]');
+    map.set('b', 2);
+    map.delete('a');
+    await map.close();
+    expect(written()).toBe('[["b",2],["c",1]]');
+    map.set('a', 3);
+    await map.persist('c', 4);
+    await map.close();
+    expect(written()).toBe('[["b",2],["c",4],["a",3]]');
   });
 
   it('reads a file of before there were generations', () => {
