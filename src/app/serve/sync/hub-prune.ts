@@ -126,7 +126,7 @@ function heldNote(token: string, message: string): Readonly<Record<string, strin
 }
 
 async function deleteAll(
-  { api, limit, written }: PruneParts,
+  { api, source, claims, limit, written }: PruneParts,
   objects: readonly KubeObject[],
 ): Promise<Pick<PruneOutcome, 'deleted' | 'problems'>> {
   const problems: SyncProblem[] = [];
@@ -135,10 +135,15 @@ async function deleteAll(
     await Promise.all(
       wave.map((object) =>
         limit(async () => {
+          // The other source may have read a commit since, and have the object by now.
+          if (claims.isSaidBesides(source, identityOf(refOf(object)))) return;
           const problem = await deleteMember(api, object);
-          if (problem !== undefined) return problems.push(problem);
+          if (problem !== undefined) {
+            problems.push(problem);
+            return;
+          }
           written?.deleted(object);
-          return deleted.push(object);
+          deleted.push(object);
         }),
       ),
     );

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PLACEMENT } from '../../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../../src/core/ports.ts';
 import { baseFiles, placement, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
+import { interceptedApi } from './intercepted-api.ts';
 
 const web = (count: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters: count })) });
 const other = (count: number) => ({ 'other.yaml': yaml(placement('other', { numberOfClusters: count })) });
@@ -17,16 +17,9 @@ describe('following commit after commit', () => {
   /** The hub's client, with the lists of the ApplySet's members counted. */
   const counting = () => {
     const counts = { memberLists: 0 };
-    const api = new Proxy<KubeApi>(fleet.hub.api, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]): unknown => {
-          const [, options] = args as [unknown, { labelSelector?: string } | undefined];
-          if (name === 'list' && options?.labelSelector?.startsWith('applyset')) counts.memberLists += 1;
-          return Reflect.apply(value, target, args);
-        };
-      },
+    const api = interceptedApi(fleet.hub.api, (method, args) => {
+      const [, options] = args as [unknown, { labelSelector?: string } | undefined];
+      if (method === 'list' && options?.labelSelector?.startsWith('applyset')) counts.memberLists += 1;
     });
     return { api, counts };
   };

@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
+import type { ObjectKey } from '../../../../src/core/ports.ts';
+import type { SourceObject } from '../../../../src/core/model/source-object.ts';
+import { SourceClaims } from '../../../../src/app/serve/sync/source-claims.ts';
 import { FreshLooks } from '../../../../src/app/serve/sync/fresh-looks.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
+import { hubSyncFor } from './hub-sync-fixture.ts';
+import { interceptedApi } from './intercepted-api.ts';
 
 describe('objects that move to a source which has not looked at its remote since', () => {
   let fleet: ServedFleet;
@@ -103,6 +108,35 @@ describe('objects that move to a source which has not looked at its remote since
     open();
     await ofBoth((source) => fleet.event('synced', (event) => event.source === source && event.pruned > 0));
     expect(await uids()).toEqual(['a', 'b']);
+  });
+
+  it('are left alone when it takes them over while others are being deleted', async () => {
+    const said = (...names: string[]): SourceObject[] =>
+      names.map((name) => ({ object: settings(name), location: { file: 'f.yaml', line: 1, column: 1 } }));
+    const claims = new SourceClaims(
+      new FakeClock(),
+      ['first', 'second'].map((name) => ({ name, force: false })),
+    );
+    const look = (...names: string[]): void => {
+      claims.looks.begins('second');
+      claims.claim('second', said(...names), () => false);
+    };
+    const deletions: string[] = [];
+    const api = interceptedApi(fleet.hub.api, (method, args) => {
+      if (method !== 'delete') return;
+      deletions.push((args[1] as ObjectKey).name);
+      look('a', 'b');
+    });
+    look();
+    const sync = hubSyncFor({ api, source: 'first', claims, concurrency: 1 });
+    await sync.sync({ objects: said('a', 'b', 'stays'), complete: true });
+    expect(await sync.sync({ objects: said('stays'), complete: true })).toMatchObject({ pruneWaits: true });
+    look();
+    const { pruned, problems } = await sync.sync({ objects: said('stays'), complete: true });
+    expect([deletions.length, pruned, problems]).toEqual([1, 1, []]);
+    const [kept] = ['a', 'b'].filter((name) => name !== deletions[0]);
+    expect(await uids()).toContainEqual(expect.stringContaining('-'));
+    expect(await uids()).not.toContain(kept);
   });
 
   it('are deleted when it cannot be read', async () => {

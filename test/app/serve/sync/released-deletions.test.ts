@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../../../src/core/errors.ts';
 import { CONFIG_MAP, MANAGED_CLUSTER } from '../../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../../src/core/ports.ts';
+import type { ObjectKey } from '../../../../src/core/ports.ts';
 import { baseFiles, binding, clusterSet, namespace, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
+import { interceptedApi } from './intercepted-api.ts';
 
 describe('a release of deletions', () => {
   let fleet: ServedFleet;
@@ -78,17 +79,9 @@ describe('a release of deletions', () => {
   });
 
   it('holds for the rest when not all of it could be deleted, also in the next process', async () => {
-    const api = new Proxy<KubeApi>(fleet.hub.api, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]): unknown => {
-          const [, key] = args as [unknown, { name?: string } | undefined];
-          if (name === 'delete' && /c[2-6]/.test(key?.name ?? ''))
-            throw new TransientError('busy', { code: 'kube.busy', subject: 'hub' });
-          return Reflect.apply(value, target, args);
-        };
-      },
+    const api = interceptedApi(fleet.hub.api, (method, args) => {
+      if (method === 'delete' && /c[2-6]/.test((args[1] as ObjectKey).name))
+        throw new TransientError('busy', { code: 'kube.busy', subject: 'hub' });
     });
     await fleet.serve({ api });
     await fleet.event('synced');

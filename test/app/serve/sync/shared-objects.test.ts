@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
-import { sha256 } from '../../../../src/adapters/store/world-digest.ts';
 import type { FleetController } from '../../../../src/app/serve/serve-fleet.ts';
-import { HubSync } from '../../../../src/app/serve/sync/hub-sync.ts';
 import { SourceClaims } from '../../../../src/app/serve/sync/source-claims.ts';
 import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
@@ -13,6 +11,7 @@ import type { SourceObject } from '../../../../src/core/model/source-object.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
+import { hubSyncFor } from './hub-sync-fixture.ts';
 
 const shared = (value: string, name = 'shared') => ({
   apiVersion: 'v1',
@@ -193,20 +192,7 @@ describe('an object that two sources hold in their very first pass', () => {
       systemClock,
       ['first', 'second'].map((name) => ({ name, force: false })),
     );
-    const syncOf = (source: string): HubSync =>
-      new HubSync({
-        api: fleet.hub.api,
-        digest: sha256,
-        source,
-        namespace: 'berth-system',
-        budget: { percent: 25, atLeast: 2 },
-        force: false,
-        markPlacements: false,
-        recordedStatus: false,
-        createNamespaces: true,
-        concurrency: 4,
-        claims,
-      });
+    const syncOf = (source: string) => hubSyncFor({ api: fleet.hub.api, source, claims });
     const input = (source: string) => ({
       objects: [claimed(shared(source), `${source}.yaml`)],
       complete: true,

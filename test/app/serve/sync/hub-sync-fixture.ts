@@ -1,0 +1,19 @@
+import { sha256 } from '../../../../src/adapters/store/world-digest.ts';
+import { HubSync, type HubSyncOptions } from '../../../../src/app/serve/sync/hub-sync.ts';
+
+/** A source's way to the hub, as a controller of an embedded hub has it. */
+export function hubSyncFor(
+  options: Pick<HubSyncOptions, 'api' | 'source' | 'claims'> & Partial<HubSyncOptions>,
+): HubSync {
+  return new HubSync({
+    digest: sha256,
+    namespace: 'berth-system',
+    budget: { percent: 25, atLeast: 2 },
+    force: false,
+    markPlacements: false,
+    recordedStatus: false,
+    createNamespaces: true,
+    concurrency: 4,
+    ...options,
+  });
+}

@@ -1,0 +1,18 @@
+import type { KubeApi } from '../../../../src/core/ports.ts';
+
+/** The client, with something that is told of each call before it is made, and may throw instead of it. */
+export function interceptedApi(
+  api: KubeApi,
+  before: (method: string, args: readonly unknown[]) => void,
+): KubeApi {
+  return new Proxy<KubeApi>(api, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        before(String(name), args);
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+}
