@@ -4,6 +4,7 @@ import {
   type LastPublication,
   planToStay,
   publishedPages,
+  wasChanged,
 } from '../../../src/core/publish/last-publication.ts';
 
 const decisions = (names: string) =>
@@ -148,4 +149,38 @@ describe('what is published, and how it is put back', () => {
       'write web-decision-1',
     ]);
   });
+});
+
+it.each([
+  { name: 'nobody remembers', pages: [page(1, 'b')], remembered: undefined, want: false },
+  { name: 'as it was published', pages: [page(1, 'a b')], remembered: last(undefined, 'a b'), want: false },
+  {
+    name: 'only the labels are gone',
+    pages: [unlabelled(1, 'a b')],
+    remembered: last(undefined, 'a b'),
+    want: false,
+  },
+  { name: 'a page is gone', pages: [], remembered: last(undefined, 'a b'), want: true },
+  {
+    name: 'a page more',
+    pages: [page(1, 'a b'), page(2, '')],
+    remembered: last(undefined, 'a b'),
+    want: true,
+  },
+  { name: 'a cluster is gone', pages: [page(1, 'b')], remembered: last(undefined, 'a b'), want: true },
+  { name: 'another cluster', pages: [page(1, 'a c')], remembered: last(undefined, 'a b'), want: true },
+  {
+    name: 'it was to go, in a change that was cut short',
+    pages: [page(1, 'b')],
+    remembered: last('a', 'a b'),
+    want: false,
+  },
+  {
+    name: 'it was to stay, in a change that was cut short',
+    pages: [page(1, 'a')],
+    remembered: last('a', 'a b'),
+    want: true,
+  },
+])('did others change what the pages list? $name', ({ pages, remembered, want }) => {
+  expect(wasChanged(pages, remembered)).toBe(want);
 });

@@ -1,6 +1,4 @@
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
-import type { DecisionPage } from '../../../core/publish/decision-page.ts';
-import { type LastPublication, wasChanged } from '../../../core/publish/last-publication.ts';
 import type { PublisherDependencies } from './publisher-dependencies.ts';
 
 /** Others that never rest must not keep a placement from its next decision. */
@@ -24,9 +22,8 @@ export class DisturbedPlacements {
     this.#deps = deps;
   }
 
-  /** @param pages as they stand on the hub */
-  look(key: string, pages: readonly DecisionPage[], last: LastPublication | undefined): void {
-    if (!wasChanged(pages, last)) return;
+  /** Others changed which clusters its pages list. */
+  saw(key: string): void {
     const lastMs = this.#deps.clock.now();
     this.#disturbances.set(key, { firstMs: this.#running(key)?.firstMs ?? lastMs, lastMs });
   }

@@ -37,6 +37,8 @@ interface Site {
   readonly pages: readonly DecisionPage[];
   readonly last: LastPublication | undefined;
   readonly published: readonly SettledPage[];
+  /** Did others change which clusters the pages list? */
+  readonly isChanged: boolean;
   /** Is this the name of a page that is not the placement's? */
   readonly isTaken: (page: string) => boolean;
 }
@@ -103,8 +105,7 @@ export class PlacementPublisher {
     });
     const tooEarlyMs = this.#tooEarlyMs(site, result, wanted);
     if (tooEarlyMs > 0) {
-      const isWhole = !wasChanged(site.pages, site.last);
-      this.#deps.onSettled(key, isWhole ? published : await this.#stay(site));
+      this.#deps.onSettled(key, site.isChanged ? await this.#stay(site) : published);
       return { kind: 'requeue', afterMs: tooEarlyMs };
     }
     let remembered: Promise<void> | undefined;
@@ -112,7 +113,8 @@ export class PlacementPublisher {
     if (wanted.groups === undefined) settled = await this.#stay(site);
     else {
       const { pages, isTaken } = site;
-      const plan = planPages(placement.metadata.name, pages, wanted.groups, { isTaken, before: published });
+      const before = site.isChanged ? published : undefined;
+      const plan = planPages(placement.metadata.name, pages, wanted.groups, { isTaken, before });
       const waitMs = this.#keeper.scoreWaitMs(key, placement, plan);
       if (waitMs > 0) return { kind: 'requeue', afterMs: waitMs };
       const making: Making = { placement, result, wanted, plan, published };
@@ -145,10 +147,12 @@ export class PlacementPublisher {
     const objects = await writer.pagesOf(key, namespace, name);
     const pages = objects.map((object) => decisionPageOf(object, uid));
     const last = this.#last.of(key, placement, pages);
-    this.#disturbed.look(key, pages, last);
+    const isChanged = wasChanged(pages, last);
+    if (isChanged) this.#disturbed.saw(key);
     const isTaken = (page: string): boolean =>
       view.exists(`${namespace}/${page}`) && !pages.some((own) => own.name === page);
-    return { key, placement, objects, pages, last, published: publishedPages(pages, last), isTaken };
+    const published = publishedPages(pages, last);
+    return { key, placement, objects, pages, last, published, isChanged, isTaken };
   }
 
   /** How long the result has to wait before anything may come of it; 0: not at all. */
