@@ -13,7 +13,7 @@ export class DecisionView {
     this.#written = new WrittenObjects(store);
     for (const object of store.list()) this.#index(object);
     store.onChange(({ before, after }) => {
-      // A relabelled page leaves its placement's index when it is next looked at.
+      // A relabelled page stays in the index of its placement of before, and is passed over there.
       if (after !== undefined) this.#index(after);
       else if (before !== undefined) this.#drop(before);
     });
