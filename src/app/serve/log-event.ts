@@ -1,5 +1,5 @@
 import { formatLocation } from '../../core/model/source-location.ts';
-import type { Logger } from '../../core/ports.ts';
+import type { LogFields, Logger } from '../../core/ports.ts';
 import type { FleetEvent } from './fleet-events.ts';
 
 /** One log entry per event; what went wrong in Git is named with its place. */
@@ -43,13 +43,13 @@ export function logEvent(log: Logger, event: FleetEvent): void {
     case 'synced':
     case 'work-written': {
       const { kind, atMs: _at, ...fields } = event;
-      log.info(TEXT[kind], fields);
+      log.info(TEXT[kind], withPlans(fields));
       return;
     }
     case 'held':
     case 'sync-problem': {
       const { kind, atMs: _at, message, ...fields } = event;
-      log.warn(TEXT[kind], { ...fields, explanation: message });
+      log.warn(TEXT[kind], { ...withPlans(fields), explanation: message });
       return;
     }
     case 'error':
@@ -58,6 +58,16 @@ export function logEvent(log: Logger, event: FleetEvent): void {
     case 'ready':
       log.info('everything was read and published once');
   }
+}
+
+/** The token of a plan is no secret, but a log hides what is called a token. */
+function withPlans(fields: LogFields): LogFields {
+  const { token: plan, released, ...rest } = fields;
+  return {
+    ...rest,
+    ...(plan !== undefined && { plan }),
+    ...(released !== undefined && { released: withPlans(released as LogFields) }),
+  };
 }
 
 const TEXT = {

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/adapters/log/pino-logger.ts';
+import type { FleetEvent } from '../../../src/app/serve/fleet-events.ts';
+import { logEvent } from '../../../src/app/serve/log-event.ts';
+
+function logged(event: FleetEvent): unknown {
+  const lines: string[] = [];
+  logEvent(createLogger({ level: 'debug', stream: { write: (line) => void lines.push(line) } }), event);
+  return JSON.parse(lines.join(''));
+}
+
+describe('the log', () => {
+  const token = '0123456789ab';
+
+  it('says which plan is held: whoever reads it may release that', () => {
+    const held = { atMs: 0, kind: 'held', placement: 'team/web', reason: 'Misconfigured', token } as const;
+    expect(logged({ ...held, message: 'would be empty' })).toMatchObject({
+      level: 'warn',
+      placement: 'team/web',
+      plan: token,
+      explanation: 'would be empty',
+    });
+  });
+
+  it('says which plan was released, and by whom', () => {
+    const synced = { atMs: 0, kind: 'synced', source: 'fleet', applied: 0, pruned: 3, unchanged: 1 } as const;
+    expect(logged({ ...synced, released: { token, by: 'Ada' } })).toMatchObject({
+      source: 'fleet',
+      pruned: 3,
+      released: { plan: token, by: 'Ada' },
+    });
+  });
+
+  it('hides what is called a token', () => {
+    const lines: string[] = [];
+    const log = createLogger({ level: 'info', stream: { write: (line) => void lines.push(line) } });
+    log.info('asked', { token: 'secret', auth: { token: 'secret' } });
+    expect(lines.join('')).not.toContain('secret');
+  });
+});
