@@ -49,8 +49,12 @@ const MAX_PUBLISH_WAIT_MS = 2_000;
 const MAX_FIRST_WAIT_MS = 200;
 /** More changed placements than these are decided in their places among the others. */
 const MAX_FIRST = 64;
-/** Passes in a row that newer changes break off; the one after them is made to its end, so that no placement waits for ever. */
+/**
+ * So often, and so long in any case, newer changes break off one pass after the other; then one is made to its end, so that no placement
+ * waits for ever.
+ */
 const MAX_BROKEN_OFF = 8;
+const MAX_BROKEN_OFF_MS = 5_000;
 
 /**
  * Recomputes all placements whenever something changed that a decision may depend on. A pass over many placements takes turns with
@@ -68,7 +72,8 @@ export class SchedulingLoop {
   /** Aborted by one that changed a while after the last one did: there is nothing to wait for. And when the loop ends. */
   #atOnce = new AbortController();
   #newerAtMs = -Infinity;
-  #brokenOff = 0;
+  /** Passes since the last whole one, and when the first of them began. */
+  #brokenOff = { passes: 0, sinceMs: 0 };
   /** So long this pass may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
   #cancelTimer: () => void = () => undefined;
@@ -186,15 +191,22 @@ export class SchedulingLoop {
       else if (clock.now() >= sliceEndsAtMs) await this.#letOthersIn(signal);
       else continue;
       if (signal.aborted) return;
-      if (this.#newer.signal.aborted && this.#brokenOff < MAX_BROKEN_OFF) {
-        this.#brokenOff += 1;
+      if (this.#newer.signal.aborted && this.#mayBreakOff(startedAtMs)) {
         return this.#askAgain(new Set([...touched].filter((one) => !seen.has(one))));
       }
       sliceEndsAtMs = clock.now() + sliceMs;
     }
-    this.#brokenOff = 0;
+    this.#brokenOff = { passes: 0, sinceMs: 0 };
     for (const key of touched) if (!seen.has(key)) enqueue(key);
     this.#complete(seen, clock.now() - startedAtMs);
+  }
+
+  #mayBreakOff(startedAtMs: number): boolean {
+    const { passes, sinceMs } = this.#brokenOff;
+    const isLong = passes > 0 && Math.abs(this.#options.clock.now() - sinceMs) >= MAX_BROKEN_OFF_MS;
+    if (passes >= MAX_BROKEN_OFF && isLong) return false;
+    this.#brokenOff = { passes: passes + 1, sinceMs: passes === 0 ? startedAtMs : sinceMs };
+    return true;
   }
 
   #askAgain(touched: ReadonlySet<string>): void {
