@@ -158,7 +158,8 @@ export class PlacementEngine {
   ): Generator<ScheduleResult, void> {
     const touched = this.#takeIn(delta);
     this.#book.publish(published);
-    const isIdle = changesNothing(delta);
+    // While decisions are being published there is something to do.
+    const isIdle = changesNothing(delta) && published.changed?.size === 0;
     const open = new Set(touched.keys());
     let next = 0;
     try {

@@ -31,7 +31,9 @@ export class WorldFollower {
     if (last === undefined) {
       const engine = new PlacementEngine(world, this.#options);
       const results = engine.scheduleAll();
-      this.#last = { world, engine, published: new PublishedClusters() };
+      const published = new PublishedClusters();
+      published.read(world.decisions);
+      this.#last = { world, engine, published };
       yield* results;
       return;
     }
