@@ -127,7 +127,7 @@ function noticedClusters(
 
 /**
  * Those whose place may be another one, ascending, with the kept scores of all brought up to date. What others decided moves a
- * cluster only by its score, and one decision more or less is seldom enough for that.
+ * cluster only by its score; where clusters are decided hundreds of times, one more or less changes none.
  */
 function changedClusters(
   scoring: {

@@ -1,0 +1,59 @@
+// What a pass over all placements costs the controller after one of them changed: from the store to the first decision, and the rest.
+// Usage: npm run build && node test/bench/pass.bench.mjs [FILES [CHANGES]]
+import yaml from 'js-yaml';
+import { HubInventory } from '../../dist/src/app/serve/hub-inventory.js';
+import { WorldFollower } from '../../dist/src/core/placement/follow/world-follower.js';
+import { fileOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
+
+const FILES = Number(process.argv[2] ?? 20_000);
+const CHANGES = Number(process.argv[3] ?? 60);
+const inventory = new HubInventory({ api: {}, clock: { now: () => Date.now() }, random: () => 0.5, log: console, staleAfterMs: 1, onError: () => undefined });
+const { placements, clusters, clusterSets, bindings, decisions } = inventory;
+const stores = new Map([placements, clusters, clusterSets, bindings].map(({ kind, store }) => [kind.kind, store]));
+let version = 0;
+const put = (object) => stores.get(object.kind)?.put({ ...object, metadata: { ...object.metadata, uid: object.metadata.name, generation: version, resourceVersion: String(++version) } });
+const texts = [...setFiles().map(([, text]) => text), ...Array.from({ length: FILES }, (_, i) => i).filter((i) => /placement|cluster-/.test(fileOf(i))).map(manifestOf)];
+for (const text of texts) yaml.loadAll(text).forEach(put);
+
+const follower = new WorldFollower();
+const timed = (action) => {
+  const startedAt = performance.now();
+  const result = action();
+  return [result, performance.now() - startedAt];
+};
+const [first, coldMs] = timed(() => [...follower.decide(inventory.world())]);
+first.forEach(publish);
+[...follower.decide(inventory.world())].forEach(publish);
+const times = { 'to the first decision': [], 'the others': [], 'a pass with nothing changed': [] };
+const numbers = placementsOf(FILES);
+for (let round = 0; round < CHANGES; round++) {
+  const [object] = yaml.loadAll(manifestOf(numbers[(round * 1_237) % numbers.length]));
+  const { namespace, name } = object.metadata;
+  // Ten clusters more, as a commit of ingest-serve.bench.mjs asks for.
+  put({ ...object, spec: { ...object.spec, numberOfClusters: object.spec.numberOfClusters + 10 } });
+  const [pass, beginMs] = timed(() => {
+    const results = follower.decide(inventory.world(new Set([`${namespace}/${name}`])));
+    return { results, result: results.next().value };
+  });
+  const [, restMs] = timed(() => [...pass.results].length);
+  publish(pass.result);
+  const [, againMs] = timed(() => [...follower.decide(inventory.world())].length);
+  [beginMs, restMs, againMs].forEach((ms, at) => Object.values(times)[at].push(ms));
+}
+console.log(`${first.length} placements, ${clusters.store.size} clusters: first pass ${coldMs.toFixed(0)} ms; ${CHANGES} changes, the first third left out:`);
+for (const [name, all] of Object.entries(times)) {
+  const sorted = all.slice(CHANGES / 3).sort((a, b) => a - b);
+  const at = (part) => sorted[Math.ceil(sorted.length * part) - 1].toFixed(1);
+  console.log(`  ${name}: median ${at(0.5)} ms, p95 ${at(0.95)} ms`);
+}
+
+/** One page each: no result here has more clusters than fit. */
+function publish({ placement, selected }) {
+  const { namespace, name } = placement.metadata;
+  decisions.store.put({
+    apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+    kind: 'PlacementDecision',
+    metadata: { name: `${name}-decision-1`, namespace, uid: name, resourceVersion: String(++version), labels: { 'cluster.open-cluster-management.io/placement': name } },
+    status: { decisions: selected.map((clusterName) => ({ clusterName, reason: '' })) },
+  });
+}
