@@ -46,6 +46,10 @@ describe('somebody takes from what is published', () => {
     const { items } = await fleet.hub.api.list(PLACEMENT_DECISION, { namespace: 'team-a' });
     return Object.fromEntries(items.map((item) => [item.metadata.name, clustersOf(item)]));
   };
+  const listed = async () =>
+    Object.values(await pages())
+      .flat()
+      .sort();
   const clustersOf = (page: KubeObject): readonly string[] =>
     ((page['status'] as { decisions?: { clusterName: string }[] } | undefined)?.decisions ?? []).map(
       ({ clusterName }) => clusterName,
@@ -174,11 +178,7 @@ describe('somebody takes from what is published', () => {
       await fleet.serve({ budget, dataDir });
       // One of three, which is within the budget.
       await fleet.held('web', 'False');
-      expect(
-        Object.values(await pages())
-          .flat()
-          .sort(),
-      ).toEqual(['c3', 'c5', 'c6']);
+      expect(await listed()).toEqual(['c3', 'c5', 'c6']);
       await fleet.stop();
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
@@ -200,11 +200,7 @@ describe('somebody takes from what is published', () => {
     await putBack(whole);
     fleet.git.commit({ 'web.yaml': yaml(placement('web', inGroups, { 'berth.dev/release': token })) });
     await fleet.held('web', 'False');
-    expect(
-      Object.values(await pages())
-        .flat()
-        .sort(),
-    ).toEqual(['c3', 'c5', 'c6']);
+    expect(await listed()).toEqual(['c3', 'c5', 'c6']);
   });
 
   it('a move under way lists old and new again', async () => {
@@ -235,10 +231,7 @@ describe('somebody takes from what is published', () => {
     fleet.git.commit({ 'web.yaml': yaml(placement('web', inGroups)) });
     // One of three would go, which is within the budget.
     await fleet.until(async () => {
-      const listed = Object.values(await pages())
-        .flat()
-        .sort();
-      return listed.join() === 'c3,c5,c6' ? true : undefined;
+      return (await listed()).join() === 'c3,c5,c6' ? true : undefined;
     });
     await fleet.held('web', 'False');
   });
@@ -249,10 +242,7 @@ describe('somebody takes from what is published', () => {
     await fleet.hub.api.delete(PLACEMENT, key);
     await fleet.until(async () => {
       const now = await fleet.hub.api.get(PLACEMENT, key);
-      const listed = Object.values(await pages())
-        .flat()
-        .sort();
-      return now !== undefined && listed.join() === 'c3,c5,c6' ? true : undefined;
+      return now !== undefined && (await listed()).join() === 'c3,c5,c6' ? true : undefined;
     });
   });
 
