@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type * as fs from 'node:fs/promises';
 
 type Fs = typeof fs;
@@ -10,6 +10,8 @@ export interface DiskDeath {
   readonly when: 'before' | 'after';
   readonly counts?: (file: string) => boolean;
   readonly onDeath?: () => void;
+  /** The machine dies with it (or when all is done): names that the directory was not synced for are as they were before. */
+  readonly losesPower?: boolean;
 }
 
 /** The changes of files below `dir` by one process. After its death none is made and none returns, as after `kill -9`. */
@@ -18,6 +20,8 @@ export class DiskLife {
   /** What was changed, in order: `write state.json`. */
   readonly changes: string[] = [];
   dead = false;
+  /** Changes of names that are not on the disk yet, the oldest first. */
+  #unsynced: { readonly file: string; readonly undo: () => Promise<void> }[] = [];
   readonly handles = new Set<fs.FileHandle>();
   readonly #death: DiskDeath | undefined;
   readonly #died: Promise<void>;
@@ -34,6 +38,18 @@ export class DiskLife {
   async end(): Promise<void> {
     lives.delete(this);
     await Promise.all([...this.handles].map((handle) => handle.close()));
+    if (this.#death?.losesPower === true) for (const { undo } of this.#unsynced.reverse()) await undo();
+  }
+
+  /** Before another file takes the name, or it is removed. */
+  async renames(real: Fs, file: string): Promise<void> {
+    const before = await real.readFile(file).catch(() => undefined);
+    const undo = () => (before === undefined ? real.rm(file, { force: true }) : real.writeFile(file, before));
+    this.#unsynced.push({ file, undo });
+  }
+
+  synced(directory: string): void {
+    this.#unsynced = this.#unsynced.filter(({ file }) => dirname(file) !== directory);
   }
 
   /** What the process does, as far as it gets. @returns whether it got to the end */
@@ -64,21 +80,30 @@ const lives = new Set<DiskLife>();
 /** For `vi.mock('node:fs/promises', ...)`: changes below a life's directory are that life's. */
 export function mortalFs(real: Fs): Fs {
   const lifeOf = (file: unknown): DiskLife | undefined =>
-    [...lives].find(({ dir }) => typeof file === 'string' && file.startsWith(`${dir}/`));
+    [...lives].find(({ dir }) => typeof file === 'string' && `${file}/`.startsWith(`${dir}/`));
   const open = async (file: string, flags = 'r', mode?: number): Promise<fs.FileHandle> => {
     const life = lifeOf(file);
-    if (life === undefined || flags === 'r') return real.open(file, flags, mode);
+    if (life === undefined) return real.open(file, flags, mode);
+    if (flags === 'r') return mortalDirectory(await real.open(file, flags, mode), file, life);
     return life.change('open', file, async () =>
       mortalHandle(await real.open(file, flags, mode), file, life),
     );
   };
   const rename = async (from: string, to: string): Promise<void> => {
-    const make = () => real.rename(from, to);
-    return lifeOf(to)?.change('rename', to, make) ?? make();
+    const life = lifeOf(to);
+    const make = async (): Promise<void> => {
+      await life?.renames(real, to);
+      await real.rename(from, to);
+    };
+    return life?.change('rename', to, make) ?? make();
   };
   const rm = async (file: string, options: object): Promise<void> => {
-    const make = () => real.rm(file, options);
-    return lifeOf(file)?.change('rm', file, make) ?? make();
+    const life = lifeOf(file);
+    const make = async (): Promise<void> => {
+      await life?.renames(real, file);
+      await real.rm(file, options);
+    };
+    return life?.change('rm', file, make) ?? make();
   };
   const writeFile = async (file: string, data: Data): Promise<void> => {
     const make = () => real.writeFile(file, data);
@@ -97,7 +122,7 @@ function mortalHandle(handle: fs.FileHandle, file: string, life: DiskLife): fs.F
       () => handle.appendFile(halfOf(data)),
     );
   life.handles.add(handle);
-  const mortal: Partial<fs.FileHandle> = {
+  return proxyOf(handle, {
     writeFile: append,
     appendFile: append,
     sync: () => life.change('sync', file, () => handle.sync()),
@@ -107,7 +132,27 @@ function mortalHandle(handle: fs.FileHandle, file: string, life: DiskLife): fs.F
         life.handles.delete(handle);
         return handle.close();
       }),
+  });
+}
+
+/** Of what is only read nothing is a change, but that its names get onto the disk. */
+function mortalDirectory(handle: fs.FileHandle, directory: string, life: DiskLife): fs.FileHandle {
+  const sync = async (): Promise<void> => {
+    await handle.sync();
+    life.synced(directory);
   };
+  life.handles.add(handle);
+  return proxyOf(handle, {
+    sync: () => life.change('sync names of', directory, sync),
+    close: () => {
+      if (life.dead) return forever();
+      life.handles.delete(handle);
+      return handle.close();
+    },
+  });
+}
+
+function proxyOf(handle: fs.FileHandle, mortal: Partial<fs.FileHandle>): fs.FileHandle {
   return new Proxy(handle, {
     get: (target, name) => {
       const own = (mortal as Record<PropertyKey, unknown>)[name];

@@ -2,7 +2,10 @@ import { readdirSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Replaces a file's content so that a reader, or a crash, sees the old content or the new one, never a mixture. */
+/**
+ * Replaces a file's content so that a reader, or a crash, sees the old content or the new one, never a mixture. A power cut may bring the
+ * old one back until the directory was synced.
+ */
 export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
   try {

@@ -56,7 +56,7 @@ export class HistoryStore {
     this.#writing ??= this.#drain();
   }
 
-  /** Resolves when everything appended so far is on disk (or was reported as lost). */
+  /** Resolves when everything appended so far is in its files, power cuts aside (or was reported as lost). */
   async flush(): Promise<void> {
     this.#hurried = true;
     this.#hurry();

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
 import { MapJournal } from './map-journal.ts';
+import { syncDirectory } from './sync-directory.ts';
 
 /**
  * A map of JSON values in memory, kept in one file. Writes are gathered for a moment; a crash loses at most that moment, and nothing of
@@ -87,7 +88,9 @@ export class JsonFileMap<T> {
       const generation = this.#generation + 1;
       const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
       await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
+      // From here on the file says so, whatever becomes of the rest: the journal goes with what it says.
       this.#generation = generation;
+      await syncDirectory(dirname(this.#file));
     }).catch((error: unknown) => {
       this.#log.error('state file not written, trying again', { file: this.#file, error });
       this.#schedule();

@@ -1,5 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { writeFileAtomic } from './atomic-file.ts';
+import { syncDirectory } from './sync-directory.ts';
 
 /**
  * A file of lines that only grows. It is opened for a row of appends and closed after it. A last line without its end, left by a
@@ -26,10 +28,11 @@ export class LineFile {
     }
   }
 
-  /** All lines give way to these. */
+  /** All lines give way to these: on the disk when this resolves. */
   async replace(lines: readonly string[]): Promise<void> {
     await this.close();
     await writeFileAtomic(this.#file, textOf(lines));
+    await syncDirectory(dirname(this.#file));
   }
 
   async close(): Promise<void> {

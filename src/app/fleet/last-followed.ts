@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../adapters/store/atomic-file.ts';
+import { syncDirectory } from '../../adapters/store/sync-directory.ts';
 
 /**
  * Remembers across restarts which commit a source followed last, so that a remote that is gone, or has only a commit that is
@@ -22,12 +24,17 @@ export class LastFollowed {
     return settings === this.#settings ? commit : undefined;
   }
 
-  /** Where it cannot be written, nothing is remembered rather than an older commit. */
+  /** On the disk when this resolves. Where it cannot be written, nothing is remembered rather than an older commit. */
   async store(commit: string): Promise<void> {
     if (this.#stored === commit) return;
     this.#stored = commit;
-    await writeFileAtomic(this.#file, `${this.#settings} ${commit}\n`).catch(() =>
-      rm(this.#file, { force: true }),
-    );
+    const directory = dirname(this.#file);
+    try {
+      await writeFileAtomic(this.#file, `${this.#settings} ${commit}\n`);
+      await syncDirectory(directory);
+    } catch {
+      await rm(this.#file, { force: true });
+      await syncDirectory(directory).catch(() => undefined);
+    }
   }
 }

@@ -1,8 +1,9 @@
 import { closeSync, fsyncSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /**
- * Writes a secret: readable by the owner alone from its first byte on, complete or not at all. What is no file but a pipe or a
- * device is written to as it is.
+ * Writes a secret: readable by the owner alone from its first byte on, complete or not at all, and on the disk when this returns. What is
+ * no file but a pipe or a device is written to as it is.
  */
 export function writePrivateFile(path: string, content: string | Uint8Array): void {
   // A file put in the place of /dev/stdout or /dev/null would be there for everybody, and for good.
@@ -16,4 +17,20 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
     closeSync(file);
   }
   renameSync(temporary, path);
+  syncDirectory(dirname(path));
+}
+
+/** What file systems say that cannot sync a directory. */
+const UNSUPPORTED = new Set(['EINVAL', 'EPERM', 'ENOTSUP']);
+
+/** A rename survives a power cut only after this: a token that was revoked, or a key, must not come back as it was. */
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } catch (error) {
+    if (!UNSUPPORTED.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -1,14 +1,29 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writePrivateFile } from '../../../src/hub/auth/private-file.ts';
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'berth-private-'))));
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Calls back when a directory is synced, and lets it be synced. */
+function whenDirectoriesAreSynced(then: () => void): void {
+  const { fsyncSync } = fs;
+  vi.spyOn(fs, 'fsyncSync').mockImplementation((handle) => {
+    if (fs.fstatSync(handle).isDirectory()) then();
+    fsyncSync(handle);
+  });
+  syncBuiltinESMExports();
+}
 
 describe('a secret', () => {
   it('takes the place of a file, for its owner alone', () => {
@@ -19,6 +34,32 @@ describe('a secret', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(directory)).toEqual(['key.pem']);
   });
+
+  it('is on the disk under its name', () => {
+    const file = join(directory, 'tokens.json');
+    writeFileSync(file, 'revoked');
+    const synced: string[] = [];
+    whenDirectoriesAreSynced(() => synced.push(readFileSync(file, 'utf8')));
+    writePrivateFile(file, 'new');
+    expect(synced).toEqual(['new']);
+  });
+
+  it.each([
+    { code: 'EINVAL', passes: true },
+    { code: 'EPERM', passes: true },
+    { code: 'ENOTSUP', passes: true },
+    { code: 'EIO', passes: false },
+  ])(
+    'is told of a disk that fails it with $code, unless it just cannot do more: $passes',
+    ({ code, passes }) => {
+      whenDirectoriesAreSynced(() => {
+        throw Object.assign(new Error(code), { code });
+      });
+      const write = (): void => writePrivateFile(join(directory, 'key.pem'), 'new');
+      if (passes) expect(write).not.toThrow();
+      else expect(write).toThrow(code);
+    },
+  );
 
   it('goes into a pipe, which stays one', async () => {
     const pipe = join(directory, 'pipe');

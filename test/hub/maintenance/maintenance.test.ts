@@ -177,7 +177,7 @@ describe('flags of berth hub', () => {
     [['--members', 'a,a'], 'expected a number, or different names'],
     [['--members', 'Bad_Name', '--listen', '127.0.0.1:0'], 'expected a DNS label'],
     [['--members', '100000'], 'at most 1000'],
-    [['--audit', 'some'], 'expected off, writes, all'],
+    [['--audit', 'some'], 'expected off, writes or all'],
   ])('%j is refused', async (args, message) => {
     expect(await berth('hub', '--data', join(directory, 'd'), ...args)).toMatchObject({
       code: 1,
