@@ -10,9 +10,9 @@ COPY plugin ./plugin
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim
-# git speaks to remotes, openssh-client carries ssh:// URLs, ca-certificates verify https:// ones. Nothing runs a shell.
+# git speaks to remotes, openssh-client carries ssh:// URLs and checks SSH signatures, gpg checks GPG ones, ca-certificates verify https:// URLs.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends git openssh-client ca-certificates \
+  && apt-get install -y --no-install-recommends git openssh-client gpg ca-certificates \
   && rm -rf /var/lib/apt/lists/* /usr/local/lib/node_modules/npm /usr/local/bin/npm /usr/local/bin/npx /opt/yarn-* \
   && install -d -o 65532 -g 65532 /data
 WORKDIR /app

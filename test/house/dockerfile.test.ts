@@ -19,6 +19,11 @@ describe('Dockerfile', () => {
     expect(dockerfile).toMatch(/^ENTRYPOINT \["node", "\/app\/dist\/src\/app\/cli\/main\.js"\]$/m);
   });
 
+  it('installs what is asked to speak to remotes and to check signatures', () => {
+    for (const name of ['git', 'openssh-client', 'gpg', 'ca-certificates'])
+      expect(dockerfile).toMatch(new RegExp(`apt-get install .*\\b${name}\\b`));
+  });
+
   it('copies every folder that the build reads', () => {
     const build = JSON.parse(readFileSync('tsconfig.build.json', 'utf8')) as { include: string[] };
     for (const pattern of build.include) expect(dockerfile).toContain(`COPY ${pattern.split('/')[0]} `);

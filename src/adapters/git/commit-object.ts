@@ -1,7 +1,10 @@
-import { BugError } from '../../core/errors.ts';
+import { InputError } from '../../core/errors.ts';
 import type { CommitInfo, GitPerson } from './git-repository.ts';
 
-/** Parses the bytes of a commit object (as text). */
+/** The end of the year 9999: what comes after it has no date that others can read. */
+const MAX_SECONDS = 253_402_300_799;
+
+/** Parses the bytes of a commit object (as text). InputError `git.bad-commit`: git takes what it is told to take. */
 export function parseCommitObject(id: string, text: string): CommitInfo {
   const end = text.indexOf('\n\n');
   const headers = (end === -1 ? text : text.slice(0, end)).split('\n');
@@ -11,7 +14,11 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
   const [author] = valuesOf('author');
   const [committer] = valuesOf('committer');
   if (author === undefined || committer === undefined)
-    throw new BugError('commit object without author', { code: 'git.output', subject: `commit ${id}` });
+    throw new InputError('has no author or no committer', {
+      code: 'git.bad-commit',
+      subject: `Commit ${id}`,
+      hint: 'make the commit anew; the last commit that could be read stays in force',
+    });
   return {
     id,
     parents: valuesOf('parent'),
@@ -22,9 +29,24 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
   };
 }
 
+export const MAX_COMMIT_BYTES = 1024 * 1024;
+
+/** InputError `git.bad-commit`. */
+export function refuseHugeCommit(id: string, sizeBytes: number): never {
+  throw new InputError(`is an object of ${sizeBytes} bytes, expected at most ${MAX_COMMIT_BYTES}`, {
+    code: 'git.bad-commit',
+    subject: `Commit ${id}`,
+    hint: 'make the commit anew; the last commit that could be read stays in force',
+  });
+}
+
 /** `Name <mail> seconds zone`, leniently: old tools wrote odd ones. */
 function parsePerson(text: string): GitPerson {
   const match = /^(.*?)\s*<([^>]*)>\s*(-?\d+)?/.exec(text);
-  const seconds = Number(match?.[3] ?? 0);
-  return { name: match?.[1] ?? text, email: match?.[2] ?? '', timeMs: seconds * 1000 };
+  return { name: match?.[1] ?? text, email: match?.[2] ?? '', timeMs: timeOf(Number(match?.[3] ?? 0)) };
+}
+
+/** Milliseconds of a time that a commit claims; the beginning of time for one that no calendar has. */
+function timeOf(seconds: number): number {
+  return seconds >= 0 && seconds <= MAX_SECONDS ? seconds * 1000 : 0;
 }

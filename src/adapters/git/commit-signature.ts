@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { InputError, errorText } from '../../core/errors.ts';
@@ -83,7 +83,9 @@ export class SignatureVerifier {
     object: string,
     subject: string,
   ): Promise<void> {
-    const { allowedSignersFile = '/dev/null' } = this.#policy;
+    const { allowedSignersFile = '/dev/null', gpgKeysFile } = this.#policy;
+    // Not there yet, it would make every signature one of a stranger.
+    await readKeys(allowedSignersFile, 'Allowed signers');
     const environment = gitEnvironment({
       gitDir,
       ambient: this.#ambient,
@@ -100,6 +102,9 @@ export class SignatureVerifier {
       subject,
     });
     if (result.ok) return;
+    const missing = /cannot run (gpg|ssh-keygen)\b/.exec(result.stderr)?.[1];
+    if (missing !== undefined && (missing === 'gpg' ? gpgKeysFile : this.#policy.allowedSignersFile))
+      throw needsProgram(missing, `${subject}'s signature`);
     const unsigned =
       result.stderr.trim() === '' || /cannot verify a non-tag object|no signature found/.test(result.stderr);
     const why = unsigned ? 'it is not signed' : 'its signature is not by an allowed key, or is not good';
@@ -120,9 +125,11 @@ export class SignatureVerifier {
   /** Made anew when the file of keys changed: a key that was taken out, or revoked in it, counts no more. */
   async #currentKeyRing(): Promise<string> {
     const { gpgKeysFile } = this.#policy;
-    const keys = gpgKeysFile === undefined ? Buffer.alloc(0) : await readKeys(gpgKeysFile);
+    const keys = gpgKeysFile === undefined ? Buffer.alloc(0) : await readKeys(gpgKeysFile, 'GPG keys');
     const digest = createHash('sha256').update(keys).digest('hex');
-    if (this.#keyRing?.digest !== digest) {
+    // Systems tidy their folder of temporary files up: an empty ring would know nobody.
+    const isThere = this.#keyRing !== undefined && (await isWhole(this.#keyRing.dir, keys.length > 0));
+    if (!isThere || this.#keyRing?.digest !== digest) {
       await this.close();
       this.#keyRing = { digest, dir: await this.#makeKeyRing(keys) };
     }
@@ -139,7 +146,11 @@ export class SignatureVerifier {
       const env = { PATH: this.#ambient['PATH'] ?? '' };
       const gpg = execFile('gpg', args, { env }, (error, _stdout, stderr) => {
         if (error === null) return resolve();
-        reject(unreadableKeys(gpgKeysFile, stderr.trim() || error.message, error));
+        reject(
+          error.code === 'ENOENT'
+            ? needsProgram('gpg', `GPG keys ${gpgKeysFile}`)
+            : unreadableKeys(`GPG keys ${gpgKeysFile}`, stderr.trim() || error.message, error),
+        );
       });
       gpg.stdin?.on('error', () => undefined).end(keys); // EPIPE: how it ended tells the story
     }).catch(async (error: unknown) => {
@@ -150,13 +161,26 @@ export class SignatureVerifier {
   }
 }
 
-async function readKeys(file: string): Promise<Buffer> {
+/** gpg keeps public keys in `pubring.kbx` (what it was before in `pubring.kbx~`), or in `public-keys.d`. */
+async function isWhole(ring: string, hasKeys: boolean): Promise<boolean> {
+  const names = await readdir(ring).catch(() => undefined);
+  return names !== undefined && (!hasKeys || names.some((name) => /^pub.*[^~]$/.test(name)));
+}
+
+async function readKeys(file: string, what: string): Promise<Buffer> {
   return readFile(file).catch((cause: unknown) => {
-    throw unreadableKeys(file, errorText(cause), cause);
+    throw unreadableKeys(`${what} ${file}`, errorText(cause), cause);
   });
 }
 
-function unreadableKeys(file: string, why: string, cause: unknown): InputError {
-  const details = { code: 'git.signature-policy', subject: `GPG keys ${file}`, cause };
-  return new InputError(`cannot be read: ${why}`, details);
+function unreadableKeys(subject: string, why: string, cause: unknown): InputError {
+  return new InputError(`cannot be read: ${why}`, { code: 'git.signature-policy', subject, cause });
+}
+
+function needsProgram(program: string, subject: string): InputError {
+  return new InputError(`needs the program ${program}, which is not installed`, {
+    code: 'git.signature-policy',
+    subject,
+    hint: `install ${program}; the last accepted commit stays in force`,
+  });
 }

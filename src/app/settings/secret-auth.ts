@@ -64,8 +64,10 @@ export class SecretAuth {
     const token = data.get('bearerToken');
     if (token !== undefined) return { type: 'bearer', token: token.trim() };
     const password = data.get('password');
-    if (password !== undefined)
-      return { type: 'password', username: data.get('username') ?? 'x-access-token', password };
+    if (password !== undefined) {
+      const username = withoutLineEnd(data.get('username') ?? 'x-access-token');
+      return { type: 'password', username, password: withoutLineEnd(password) };
+    }
     throw this.#problem(
       'holds none of the keys that are known',
       'expected username and password, bearerToken, identity and known_hosts, or githubAppID',
@@ -113,6 +115,11 @@ export class SecretAuth {
     const { namespace, name } = this.#options.key;
     return new InputError(problem, { code: 'git.credentials', subject: `Secret ${namespace}/${name}`, hint });
   }
+}
+
+/** Secrets that are made from files, or with echo, end with a line break that belongs to nobody's password. */
+function withoutLineEnd(text: string): string {
+  return text.replace(/[\r\n]+$/, '');
 }
 
 function sshKeyIn(data: ReadonlyMap<string, string>): string | undefined {

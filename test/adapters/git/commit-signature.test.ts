@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SignatureVerifier } from '../../../src/adapters/git/commit-signature.ts';
@@ -178,6 +186,80 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     await verifier.close();
   });
 
+  it.runIf(available)(
+    'are not judged before the allowed keys can be read, or without the program for them',
+    async () => {
+      const ada = makeSigner();
+      const commit = signedCommit(ada, 'good');
+      const keysFile = path.join(tempDir(), 'mounted-late');
+      const isSsh = ada.policy.gpgKeysFile === undefined;
+      const policy = isSsh ? { allowedSignersFile: keysFile } : { gpgKeysFile: keysFile };
+      const verifier = new SignatureVerifier(policy, process.env);
+      await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({
+        code: 'git.signature-policy',
+        message: expect.stringContaining(`${keysFile}: cannot be read`) as string,
+      });
+      copyFileSync(ada.policy.allowedSignersFile ?? ada.policy.gpgKeysFile ?? '', keysFile);
+      await verifier.check(fixture.dir, commit);
+      await verifier.close();
+      const PATH = tempDir();
+      const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+      symlinkSync(git, path.join(PATH, 'git'));
+      const bare = new SignatureVerifier(policy, { PATH });
+      await expect(bare.check(fixture.dir, commit)).rejects.toMatchObject({
+        code: 'git.signature-policy',
+        message: expect.stringMatching(
+          /needs the program (gpg|ssh-keygen), which is not installed/,
+        ) as string,
+      });
+      await bare.close();
+    },
+  );
+
+  it.runIf(available)('on the tip vouch for what led to it, and no earlier one for the tip', async () => {
+    const [ada, eve] = [makeSigner(), makeSigner()];
+    const verifier = new SignatureVerifier(ada.policy, process.env);
+    const good = signedCommit(ada, 'good');
+    const side = fixture.commit({ 'side.yaml': '' }, { branch: 'side' });
+    const merge = (message: string, ...parents: string[]) => {
+      const args = parents.flatMap((parent) => ['-p', parent]);
+      const id = fixture.git('commit-tree', ...args, '-m', message, `${good}^{tree}`);
+      fixture.git('update-ref', 'refs/heads/main', id);
+      return id;
+    };
+    const unsigned = merge('unsigned merge', good, side);
+    await expect(verifier.check(fixture.dir, unsigned)).rejects.toMatchObject({ code: 'git.signature' });
+    await verifier.check(fixture.dir, signedCommit(ada, 'over an unsigned merge'));
+    await expect(verifier.check(fixture.dir, signedCommit(eve, 'eve'))).rejects.toMatchObject({
+      code: 'git.signature',
+    });
+    await verifier.close();
+  });
+
+  it.runIf(available)('count only when there is one of them, by an allowed key', async () => {
+    const [ada, eve] = [makeSigner(), makeSigner()];
+    const verifier = new SignatureVerifier(ada.policy, process.env);
+    const signatureOf = (commit: string) =>
+      /^gpgsig [^]*?^ -----END [A-Z ]+-----\n(?: ?\n)*/m.exec(
+        fixture.git('cat-file', 'commit', commit),
+      )?.[0] ?? '';
+    const parent = fixture.tip('main') ?? '';
+    const byAda = signedCommit(ada, 'same');
+    fixture.git('update-ref', 'refs/heads/main', parent);
+    const byEve = signedCommit(eve, 'same');
+    const text = fixture.git('cat-file', 'commit', byEve);
+    const withSignature = (signature: string) =>
+      fixture.rawObject('commit', Buffer.from(`${text.replace(signatureOf(byEve), () => signature)}\n`));
+    for (const signature of [
+      signatureOf(byEve) + signatureOf(byAda),
+      signatureOf(byAda).replace(/^gpgsig /, 'gpgsig-sha256 '),
+    ])
+      await expect(verifier.check(fixture.dir, withSignature(signature))).rejects.toMatchObject({
+        code: 'git.signature',
+      });
+    await verifier.close();
+  });
+
   it.runIf(available)('keep a source at the last accepted commit, also after a restart', async () => {
     const ada = makeSigner();
     const mirrorDir = path.join(tempDir(), 'm.git');
@@ -228,6 +310,47 @@ it.runIf(has('gpg', '--version'))(
     fixture.remove();
   },
 );
+
+it.runIf(has('gpg', '--version'))('GPG keys are read again when their ring was tidied away', async () => {
+  const fixture = new GitFixture();
+  fixture.commit({ 'a.yaml': '' });
+  const ada = gpgSigner();
+  const temporary = mkdtempSync('/tmp/berth-ring-');
+  vi.stubEnv('TMPDIR', temporary);
+  const verifier = new SignatureVerifier(ada.policy, process.env);
+  const commit = signedWith(fixture, ada, 'good');
+  await verifier.check(fixture.dir, commit);
+  const [ring = ''] = readdirSync(temporary);
+  rmSync(path.join(temporary, ring, 'pubring.kbx'), { force: true });
+  await verifier.check(fixture.dir, commit);
+  for (const name of readdirSync(temporary)) rmSync(path.join(temporary, name), { recursive: true });
+  await verifier.check(fixture.dir, commit);
+  await verifier.close();
+  expect(readdirSync(temporary)).toEqual([]);
+  vi.unstubAllEnvs();
+  rmSync(temporary, { recursive: true });
+  fixture.remove();
+});
+
+it.runIf(has('gpg', '--version'))('a GPG key that has expired signs nothing more', async () => {
+  const fixture = new GitFixture();
+  fixture.commit({ 'a.yaml': '' });
+  const ada = gpgSigner();
+  const commit = signedWith(fixture, ada, 'good');
+  const gpg = (...args: string[]) =>
+    execFileSync('gpg', ['--batch', '--quiet', ...args], {
+      env: { ...process.env, ...ada.env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  const fingerprint = /^fpr:+([0-9A-F]+):/m.exec(gpg('--with-colons', '--list-keys').toString())?.[1] ?? '';
+  gpg('--quick-set-expire', fingerprint, 'seconds=1');
+  writeFileSync(ada.policy.gpgKeysFile ?? '', gpg('--armor', '--export'));
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  const verifier = new SignatureVerifier(ada.policy, process.env);
+  await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });
+  await verifier.close();
+  fixture.remove();
+});
 
 it.runIf(has('gpg', '--version'))(
   'a GPG key that is revoked in the file of keys signs nothing more',

@@ -96,6 +96,16 @@ export class GitFixture {
     return commit;
   }
 
+  /** An object of any bytes, which git is not asked about. */
+  rawObject(type: 'tree' | 'commit', bytes: Buffer): string {
+    return execFileSync('git', ['hash-object', '-w', '--stdin', '--literally', '-t', type], {
+      cwd: this.dir,
+      env: ENVIRONMENT,
+      input: bytes,
+      encoding: 'utf8',
+    }).trim();
+  }
+
   remove(): void {
     rmSync(path.dirname(this.dir), { recursive: true, force: true });
   }

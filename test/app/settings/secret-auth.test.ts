@@ -165,6 +165,13 @@ describe('credentials from a Secret on the hub', () => {
     });
   });
 
+  it('a user and password are read without the line break that files end with', async () => {
+    await put({ username: 'bot\n', password: ' pass word \r\n' });
+    const secret = secretAuth();
+    expect(await secret.get()).toEqual({ type: 'password', username: 'bot', password: ' pass word ' });
+    expect(await secret.token()).toBe(' pass word ');
+  });
+
   it('an ssh key for an https URL, or a password for plain http elsewhere, is refused before it is sent', async () => {
     await put({ identity: 'x', known_hosts: 'y' });
     await expect((await mirrorOf('https://127.0.0.1:1/x.git')).fetch({ type: 'head' })).rejects.toMatchObject(
