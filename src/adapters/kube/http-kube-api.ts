@@ -16,7 +16,6 @@ import type {
 } from '../../core/ports.ts';
 import { requireList, requireObject } from './answer-shapes.ts';
 import { Discovery } from './discovery.ts';
-import { type KnownStatus, KnownTexts, statusOf } from './known-texts.ts';
 import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './kube-connection.ts';
 import type { KubeConfig } from './kube-config.ts';
 import { asStatus, errorForStatus } from './kube-errors.ts';
@@ -61,7 +60,6 @@ export class HttpKubeApi implements KubeApi {
   readonly #pageSize: number;
   readonly #random: () => number;
   readonly #parse: (text: string) => unknown;
-  readonly #known = new KnownTexts();
 
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
@@ -132,20 +130,17 @@ export class HttpKubeApi implements KubeApi {
     }
     if (response.statusCode !== 200) throw await this.#failure(response, request);
     options.onOpen?.();
-    const parse = (line: string): unknown => this.#known.parse(line, this.#parse);
-    const answersFirst = (): Promise<void> => this.#known.answersFirst();
-    yield* readWatchEvents(response, request, { signal: options.signal, parse, answersFirst });
+    yield* readWatchEvents(response, request, { signal: options.signal, parse: this.#parse });
   }
 
   async create(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
-    const request: KubeRequest = {
+    return this.#write({
       method: 'POST',
       path: resourcePath(kind, object.metadata.namespace),
       query: writeQuery(options),
       accept: acceptOf(options),
       body: jsonText(object),
-    };
-    return options.metadataOnly === true ? this.#writeKnown(request) : this.#write(request);
+    });
   }
 
   async update(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
@@ -165,16 +160,14 @@ export class HttpKubeApi implements KubeApi {
     patch: object,
     options: WriteOptions = {},
   ): Promise<KubeObject> {
-    const known = options.metadataOnly === true ? statusOf(patch) : undefined;
-    const request: KubeRequest = {
+    return this.#write({
       method: 'PATCH',
       path: resourcePath(kind, key.namespace, key.name, options.subresource),
       query: writeQuery(options),
       accept: acceptOf(options),
       contentType: 'application/merge-patch+json',
-      body: known?.patchText ?? jsonText(patch),
-    };
-    return options.metadataOnly === true ? this.#writeKnown(request, known) : this.#write(request);
+      body: jsonText(patch),
+    });
   }
 
   async apply(
@@ -232,26 +225,12 @@ export class HttpKubeApi implements KubeApi {
     return requireObject(await this.#call(request), request);
   }
 
-  /** A write whose outcome will be seen again on a watch, and need not be parsed there. */
-  async #writeKnown(request: KubeRequest, status?: KnownStatus): Promise<KubeObject> {
-    return this.#known.during(async () => {
-      const text = await this.#answerTo(request);
-      const answer = requireObject(parseJsonBody(text, request, this.#parse), request);
-      this.#known.written(answer, text, status);
-      return answer;
-    });
-  }
-
-  async #call(request: KubeRequest): Promise<unknown> {
-    return parseJsonBody(await this.#answerTo(request), request, this.#parse);
-  }
-
-  #answerTo(request: KubeRequest): Promise<string> {
+  #call(request: KubeRequest): Promise<unknown> {
     return this.#slots.run(request, async () => {
       const response = await this.#connection.open(request);
       const status = response.statusCode;
       if (status < 200 || status > 299) throw await this.#failure(response, request);
-      return readBody(response, request, this.#timeoutMs);
+      return parseJsonBody(await readBody(response, request, this.#timeoutMs), request, this.#parse);
     });
   }
 

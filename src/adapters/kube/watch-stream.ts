@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { WatchEvent } from '../../core/ports.ts';
@@ -9,35 +10,29 @@ import { parseJsonBody } from './read-body.ts';
 /** An object of the API is at most a few MiB; a longer line is not a watch event. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
-export interface WatchReading {
-  readonly signal: AbortSignal;
-  readonly parse: (text: string) => unknown;
-  /** Awaited before each piece of the stream is read. */
-  readonly answersFirst: () => Promise<void>;
-}
-
 /** The events of a watch response, one JSON document per line. Ends when the server ends it or the signal aborts. */
 export async function* readWatchEvents(
   response: KubeResponse,
   request: RequestSubject,
-  reading: WatchReading,
+  { signal, parse }: { readonly signal: AbortSignal; readonly parse: (text: string) => unknown },
 ): AsyncGenerator<WatchEvent> {
-  for await (const line of readLines(response, request, reading)) {
-    if (line.trim() !== '') yield watchEventOf(parseJsonBody(line, request, reading.parse), line, request);
+  for await (const line of readLines(response, request, signal)) {
+    if (line.trim() !== '') yield watchEventOf(parseJsonBody(line, request, parse), line, request);
   }
 }
 
 async function* readLines(
   response: KubeResponse,
   request: RequestSubject,
-  { signal, answersFirst }: WatchReading,
+  signal: AbortSignal,
 ): AsyncGenerator<string> {
   // Several times as fast as a TextDecoder, and its texts are half as large.
   const decoder = new StringDecoder('utf8');
   let pending = '';
   try {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      await answersFirst();
+      // Answers that came at the same time go first: somebody waits for them before the next request is sent.
+      await nextTurn();
       let searchFrom = pending.length;
       pending += decoder.write(chunk);
       let end = pending.indexOf('\n', searchFrom);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RequestSlots } from '../../../src/adapters/kube/request-slots.ts';
 import { PLACEMENT } from '../../../src/core/model/kinds.ts';
@@ -26,6 +27,30 @@ describe('request slots', () => {
       await Promise.resolve();
     }
     expect(started).toEqual([0, 1, 2, 3]);
+  });
+
+  it('send the request that waited before the one that was answered goes on', async () => {
+    const slots = new RequestSlots(1, 1_000, new FakeClock());
+    const order: string[] = [];
+    const first = slots
+      .run(GET, () => nextTurn().then(() => order.push('first answered')))
+      .then(() => order.push('first goes on'));
+    const second = slots.run(GET, async () => {
+      order.push('second begun');
+      // Whatever a session does before the end of the turn.
+      for (let step = 0; step < 50; step++) await Promise.resolve();
+      order.push('second sent');
+    });
+    await Promise.all([first, second]);
+    expect(order).toEqual(['first answered', 'second begun', 'second sent', 'first goes on']);
+  });
+
+  it('make nobody wait for a turn where no request waits', async () => {
+    const slots = new RequestSlots(2, 1_000, new FakeClock());
+    let isNextTurn = false;
+    setImmediate(() => (isNextTurn = true));
+    await slots.run(GET, () => Promise.resolve());
+    expect(isNextTurn).toBe(false);
   });
 
   it('give a slot back when a request fails', async () => {

@@ -57,8 +57,8 @@ export interface PipelineOptions {
   readonly onPass: (tookMs: number) => void;
 }
 
-/** Placements published at the same time. */
-const CONCURRENCY = 16;
+/** Placements published at the same time: twice the requests that may be under way, so that the next ones are made while the hub works. */
+const CONCURRENCY = 64;
 /** So many writes by others within this time are no accident. */
 const RIVAL_WRITES = 3;
 const RIVAL_WINDOW_MS = 600_000;
