@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { InputError } from '../../core/errors.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { FetchContext } from '../settings/fetch-fleet.ts';
 import type { SourceSettings } from '../settings/source-settings.ts';
 import type { CliIo } from './cli-io.ts';
 import { type HubFlags, withHub } from './hub-flags.ts';
+import { wrongOption } from './wrong-option.ts';
 
 /** Flags of commands that look at the sources of a settings file without serving them. */
 export interface SettingsFlags extends HubFlags {
@@ -22,15 +22,10 @@ export function checkSettingsFlags({ config, source, path }: SettingsFlags): voi
   if (config !== undefined && path.length > 0)
     throw wrongOption(
       '--path',
-      'it beside --config',
-      'one of them: in the settings file each source has its paths',
+      'got it beside --config, expected one of them: in the settings file each source has its paths',
     );
   if (config === undefined && source.length > 0)
-    throw wrongOption('--source', 'it alone', '--config, the settings file that it is in');
-}
-
-export function wrongOption(option: string, got: string, expected: string): InputError {
-  return new InputError(`got ${got}, expected ${expected}`, { code: 'cli.option', subject: option });
+    throw wrongOption('--source', 'got it alone, expected --config, the settings file that it is in');
 }
 
 export function addSettingsFlags(command: Command): Command {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { GitAuth } from '../../adapters/git/git-auth.ts';
 import type { GitRef } from '../../adapters/git/git-repository.ts';
-import { InputError } from '../../core/errors.ts';
 import type { ServeSource } from '../serve/serve-options.ts';
+import { wrongValue } from './wrong-option.ts';
 
 /** The flags that say all about a source, for those who have one, or several of one kind. */
 export interface SourceFlags {
@@ -51,9 +51,6 @@ function authOf(flags: SourceFlags): GitAuth | undefined {
   if (flags.gitTokenFile !== undefined) return { type: 'token', file: flags.gitTokenFile };
   if (flags.gitSshKey === undefined) return undefined;
   if (flags.gitKnownHosts === undefined)
-    throw new InputError('got "", expected a file of host keys next to --git-ssh-key', {
-      code: 'cli.flag',
-      subject: '--git-known-hosts',
-    });
+    throw wrongValue('--git-known-hosts', '', 'a file of host keys next to --git-ssh-key');
   return { type: 'ssh', keyFile: flags.gitSshKey, knownHostsFile: flags.gitKnownHosts };
 }

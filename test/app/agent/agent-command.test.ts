@@ -12,7 +12,7 @@ describe('berth agent', () => {
   it.each([
     { name: 'a duration without unit', args: ['--status-sync-interval', '10'], want: 'a positive duration' },
     { name: 'no workers', args: ['--workers', '0'], want: 'a whole number of at least 1' },
-    { name: 'an unknown drift mode', args: ['--drift', 'never'], want: 'one of watch, resync' },
+    { name: 'an unknown drift mode', args: ['--drift', 'never'], want: 'expected watch or resync' },
     { name: 'a missing kubeconfig', args: [], want: 'kubeconfig' },
   ])('refuses $name', async ({ args, want }) => {
     const { io, stderr } = makeCliIo();

@@ -1,8 +1,8 @@
-import { InputError } from '../../../core/errors.ts';
-import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import type { AgentPair } from '../../agent/agent-pairs.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { oneOf, positiveDuration, wholeNumber } from '../option-values.ts';
+import { wrongOption } from '../wrong-option.ts';
 
 interface AgentFlags {
   readonly hubKubeconfig?: string;
@@ -82,18 +82,18 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   }
   const pairs = await pairsOf(flags);
   const settings = {
-    statusSyncIntervalMs: duration('--status-sync-interval', flags.statusSyncInterval),
-    evictionGraceMs: duration(
+    statusSyncIntervalMs: positiveDuration('--status-sync-interval', flags.statusSyncInterval),
+    evictionGraceMs: positiveDuration(
       '--appliedmanifestwork-eviction-grace-period',
       flags.appliedmanifestworkEvictionGracePeriod,
     ),
-    workers: count('--workers', flags.workers, 1),
-    maxWatches: count('--max-watches', flags.maxWatches, 0),
+    workers: wholeNumber('--workers', flags.workers, 1),
+    maxWatches: wholeNumber('--max-watches', flags.maxWatches, 0),
     drift: oneOf('--drift', flags.drift, ['watch', 'resync'] as const),
     executorCache: flags.executorCache,
     feedback: {
       rawJson: flags.rawFeedback,
-      maxRawJsonBytes: count('--max-json-raw-length', flags.maxJsonRawLength, 1),
+      maxRawJsonBytes: wholeNumber('--max-json-raw-length', flags.maxJsonRawLength, 1),
     },
   };
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
@@ -109,46 +109,16 @@ async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
   const { clusters, clusterName, hubKubeconfig, kubeconfig, agentId } = flags;
   if (clusters !== undefined) {
     if (clusterName !== undefined || hubKubeconfig !== undefined)
-      throw new InputError(
+      throw wrongOption(
+        '--clusters',
         'names clusters and hubs itself, expected it without --cluster-name and --hub-kubeconfig',
-        {
-          code: 'cli.flag',
-          subject: '--clusters',
-        },
       );
     const { readAgentPairs } = await import('../../agent/agent-pairs.ts');
     return readAgentPairs(clusters);
   }
-  if (hubKubeconfig === undefined) throw missing('--hub-kubeconfig', 'the kubeconfig file of the hub');
-  if (clusterName === undefined) throw missing('--cluster-name', 'the name of the managed cluster');
+  if (hubKubeconfig === undefined)
+    throw wrongOption('--hub-kubeconfig', 'is missing, expected the kubeconfig file of the hub');
+  if (clusterName === undefined)
+    throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   return [{ clusterName, hubKubeconfig, kubeconfig, agentId }];
-}
-
-function missing(flag: string, expected: string): InputError {
-  return new InputError(`is missing, expected ${expected}`, { code: 'cli.flag', subject: flag });
-}
-
-function duration(flag: string, text: string): number {
-  const ms = parseGoDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  throw flagError(flag, text, 'a positive duration such as 10s, 5m or 1h30m');
-}
-
-function count(flag: string, text: string, least: number): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw flagError(flag, text, `a whole number of at least ${least}`);
-}
-
-function oneOf<T extends string>(flag: string, text: string, values: readonly T[]): T {
-  const found = values.find((value) => value === text);
-  if (found !== undefined) return found;
-  throw flagError(flag, text, `one of ${values.join(', ')}`);
-}
-
-function flagError(flag: string, got: string, expected: string): InputError {
-  return new InputError(`got ${JSON.stringify(got)}, expected ${expected}`, {
-    code: 'cli.flag',
-    subject: flag,
-  });
 }

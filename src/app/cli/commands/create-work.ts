@@ -6,6 +6,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
 import { verbCommand } from '../verb-command.ts';
+import { wrongOption, wrongValue } from '../wrong-option.ts';
 import { renderProblems } from '../problem-report.ts';
 
 interface CreateWorkFlags extends HubFlags {
@@ -69,19 +70,19 @@ async function createWork(io: CliIo, name: string, flags: CreateWorkFlags): Prom
 
 function targetOf({ clusters, placement, replicaset }: CreateWorkFlags): WorkTarget {
   if ((clusters === undefined) === (placement === undefined))
-    throw flagError('--clusters, --placement', 'expected exactly one of the two');
+    throw wrongOption('--clusters, --placement', 'expected exactly one of the two');
   if (placement !== undefined) {
     const [namespace, name, ...rest] = placement.split('/');
     if (namespace !== undefined && namespace !== '' && name !== undefined && name !== '' && rest.length === 0)
       return { type: 'placement', namespace, name };
-    throw flagError('--placement', `got "${placement}", expected namespace/name`);
+    throw wrongValue('--placement', placement, 'namespace/name');
   }
-  if (replicaset) throw flagError('--replicaset', 'needs --placement: a replica set follows a placement');
+  if (replicaset) throw wrongOption('--replicaset', 'needs --placement: a replica set follows a placement');
   const names = [...new Set((clusters ?? '').split(',').map((text) => text.trim()))].filter(
     (text) => text !== '',
   );
   if (names.length === 0)
-    throw flagError('--clusters', 'expected names of managed clusters, separated by commas');
+    throw wrongOption('--clusters', 'expected names of managed clusters, separated by commas');
   return { type: 'clusters', clusters: names };
 }
 
@@ -89,7 +90,7 @@ type PlacedRequest = NamedWorkRequest & { readonly target: Extract<WorkTarget, {
 
 function placed(request: NamedWorkRequest): PlacedRequest {
   const { target } = request;
-  if (target.type !== 'placement') throw flagError('--replicaset', 'needs --placement');
+  if (target.type !== 'placement') throw wrongOption('--replicaset', 'needs --placement');
   return { ...request, target };
 }
 
@@ -144,8 +145,4 @@ function renderPlan(plan: NamedWorksPlan, dryRun: boolean): string {
     ...plan.unchanged.map(line('unchanged')),
     ...plan.remove.map(line('deleted')),
   ].join('');
-}
-
-function flagError(flag: string, problem: string): InputError {
-  return new InputError(problem, { code: 'cli.flag', subject: flag });
 }

@@ -3,6 +3,7 @@ import type { DecisionChanges } from '../../../core/explain/explanation.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags } from '../hub-flags.ts';
+import { wrongValue } from '../wrong-option.ts';
 import {
   type AnyRecord,
   type HistoryFlags as RecordFlags,
@@ -109,10 +110,7 @@ function causesText(moves: DecisionChanges | undefined): string {
 
 function limitOf(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw new InputError(`got ${JSON.stringify(text)}, expected a number of records`, {
-    code: 'cli.flag',
-    subject: '--limit',
-  });
+  throw wrongValue('--limit', text, 'a number of records');
 }
 
 function namespaceOf(placement: string): string {

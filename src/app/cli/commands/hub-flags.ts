@@ -1,21 +1,14 @@
-import { InputError } from '../../../core/errors.ts';
+import { wrongValue } from '../wrong-option.ts';
 
 /** Each member has a store of its own and five watches of its simulated workloads in this process: a thousand take about a gigabyte. */
 const MEMBER_LIMIT = 1000;
-
-function refuse(option: string, text: string, expected: string): InputError {
-  return new InputError(`got ${JSON.stringify(text)}, expected ${expected}`, {
-    code: 'cli.option',
-    subject: option,
-  });
-}
 
 /** `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
 export function parseListen(text: string): { readonly host: string; readonly port: number } {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
   if (match === null || port > 65_535)
-    throw refuse('--listen', text, 'HOST:PORT, for example 127.0.0.1:6443');
+    throw wrongValue('--listen', text, 'HOST:PORT, for example 127.0.0.1:6443');
   const host = (match[1] ?? '').replace(/^\[|\]$/g, '');
   return { host: host === '' ? '127.0.0.1' : host, port };
 }
@@ -24,12 +17,12 @@ export function parseListen(text: string): { readonly host: string; readonly por
 export function parseMembers(text: string): readonly string[] {
   if (/^\d+$/.test(text)) {
     const count = Number(text);
-    if (count > MEMBER_LIMIT) throw refuse('--members', text, `at most ${String(MEMBER_LIMIT)}`);
+    if (count > MEMBER_LIMIT) throw wrongValue('--members', text, `at most ${String(MEMBER_LIMIT)}`);
     return Array.from({ length: count }, (_, index) => `cluster${String(index + 1)}`);
   }
   const names = text.split(',').map((name) => name.trim());
   const doubled = names.find((name, index) => names.indexOf(name) !== index);
   if (names.includes('') || doubled !== undefined)
-    throw refuse('--members', text, 'a number, or different names with commas');
+    throw wrongValue('--members', text, 'a number, or different names with commas');
   return names;
 }

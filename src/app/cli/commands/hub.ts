@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { InputError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/ports.ts';
 import type { RunningHub } from '../../../hub/hub-options.ts';
 import type { RunningMembers } from '../../members/start-members.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
+import { oneOf } from '../option-values.ts';
+import { wrongValue } from '../wrong-option.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
 import { parseListen, parseMembers } from './hub-flags.ts';
 
@@ -138,19 +139,7 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
 
 function parseDays(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new InputError(`got ${JSON.stringify(text)}, expected a number of days from 1 to 9999`, {
-    code: 'cli.option',
-    subject: '--certificate-days',
-  });
-}
-
-function oneOf<T extends string>(option: string, text: string, allowed: readonly T[]): T {
-  const found = allowed.find((value) => value === text);
-  if (found !== undefined) return found;
-  throw new InputError(`got ${JSON.stringify(text)}, expected ${allowed.join(', ')}`, {
-    code: 'cli.option',
-    subject: option,
-  });
+  throw wrongValue('--certificate-days', text, 'a number of days from 1 to 9999');
 }
 
 const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);

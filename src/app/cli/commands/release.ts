@@ -14,6 +14,7 @@ import {
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
+import { wrongValue } from '../wrong-option.ts';
 
 interface ReleaseFlags extends HubFlags {
   readonly token: string;
@@ -53,11 +54,7 @@ export const releaseCommand: CliCommand = {
 };
 
 async function runRelease(io: CliIo, placement: string | undefined, flags: ReleaseFlags): Promise<ExitCode> {
-  if (!/^[0-9a-f]{12}$/.test(flags.token))
-    throw new InputError(`got ${JSON.stringify(flags.token)}, expected 12 hexadecimal digits`, {
-      code: 'cli.flag',
-      subject: '--token',
-    });
+  if (!/^[0-9a-f]{12}$/.test(flags.token)) throw wrongValue('--token', flags.token, '12 hexadecimal digits');
   const releasedBy = {
     [RELEASED_BY_ANNOTATION]: `${flags.as ?? userInfo().username} at ${new Date().toISOString()}`,
   };

@@ -4,13 +4,8 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags } from '../hub-flags.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
-import {
-  addSettingsFlags,
-  checkSettingsFlags,
-  collect,
-  type SettingsFlags,
-  wrongOption,
-} from '../settings-sources.ts';
+import { addSettingsFlags, checkSettingsFlags, collect, type SettingsFlags } from '../settings-sources.ts';
+import { wrongOption } from '../wrong-option.ts';
 
 interface ValidateOptions extends SettingsFlags {
   readonly output: OutputFormat;
@@ -51,7 +46,8 @@ Examples:
 async function validate(io: CliIo, folder: string | undefined, options: ValidateOptions): Promise<ExitCode> {
   checkSettingsFlags(options);
   if (folder !== undefined) return validateFolder(io, folder, options);
-  if (options.config === undefined) throw wrongOption('folder', 'nothing', 'a folder, or --config');
+  if (options.config === undefined)
+    throw wrongOption('folder', 'got nothing, expected a folder, or --config');
   const { validateSources } = await import('../validate-sources.ts');
   return validateSources(io, { ...options, config: options.config });
 }
@@ -85,7 +81,7 @@ async function pathsOf(
   const chosen = chooseSources(await readSettings(path.resolve(io.cwd, config)), source, 'only');
   const [only, second] = chosen;
   if (second !== undefined)
-    throw wrongOption('--source', 'several', 'one: a folder is checked as one source');
+    throw wrongOption('--source', 'got several, expected one: a folder is checked as one source');
   return only?.paths ?? [];
 }
 
