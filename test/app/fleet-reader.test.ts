@@ -244,6 +244,44 @@ describe('a broken file', () => {
     await source.close();
   });
 
+  it.each([
+    ['a submodule', { submodule: '0123456789012345678901234567890123456789' }, 'source.submodule'],
+    ['a link', { symlink: 'elsewhere' }, 'source.symlink'],
+  ] as const)(
+    'keeps what %s in the place of its folder hides, until that is left out',
+    async (_name, entry, code) => {
+      const mirrorDir = path.join(tempDir(), 'm.git');
+      const open = (paths?: string[]) =>
+        openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env, paths });
+      const source = await open();
+      fixture.commit({ 'team/x.yaml': configMap('x'), 'b.yaml': configMap('b'), other: entry });
+      await source.fetch();
+      const before = await source.read();
+      expect([before.complete, before.problems.map(({ severity }) => severity)]).toEqual([true, ['warning']]);
+      fixture.commit({ 'team/x.yaml': null, team: entry });
+      await source.fetch();
+      const want = [
+        { code, severity: 'warning', location: { file: 'other' } },
+        { code, severity: 'error', location: { file: 'team' } },
+      ];
+      const hidden = await source.read();
+      expect(names(hidden).sort()).toEqual(['b', 'x']);
+      expect([hidden.complete, hidden.problems]).toMatchObject([false, want]);
+      await source.settle();
+      await source.close();
+      const restarted = await open();
+      await restarted.fetch();
+      const again = await restarted.read();
+      expect([names(again).sort(), again.complete, again.problems]).toMatchObject([['b', 'x'], false, want]);
+      await restarted.close();
+      const narrowed = await open(['!team']);
+      await narrowed.fetch();
+      const without = await narrowed.read();
+      expect([names(without), without.complete]).toEqual([['b'], true]);
+      await narrowed.close();
+    },
+  );
+
   it('that never was whole gives the objects that can be read', async () => {
     fixture.commit({ 'a.yaml': `${configMap('a')}---\nx: [\n` });
     const source = await openSource();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -108,6 +108,21 @@ describe.runIf(hasKubectl)('what a kustomization may reach', () => {
         'k/kustomization.yaml': `patches: [{path: !!binary ${Buffer.from(address).toString('base64')}}]\n`,
       }),
     ],
+    ...['\u0085', '\u2028', '\u2029'].map((lineBreak): (typeof CASES)[number] => [
+      `a comment that ends at ${JSON.stringify(lineBreak)} for kustomize alone`,
+      'source.kustomize',
+      () => ({
+        'k/kustomization.yaml': `resources: [a.yaml]\n# that is all${lineBreak}patches: [{path: "${address}"}]\n`,
+      }),
+    ]),
+    [
+      'such a comment in a transformer',
+      'source.kustomize',
+      () => ({
+        'k/kustomization.yaml': 'resources: [a.yaml]\ntransformers: [t.yaml]\n',
+        'k/t.yaml': `apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\n# x\u2028path: ${address}\n`,
+      }),
+    ],
     ['UTF-16', 'source.kustomize', () => ({ 'k/kustomization.yaml': `\u{feff}resources: ["${address}"]\n` })],
     [
       'a transformer in place',
@@ -169,6 +184,16 @@ describe.runIf(hasKubectl)('what a kustomization may reach', () => {
     expect(fleet.problems).toEqual([]);
     expect(fleet.objects.map(({ object }) => object.metadata.labels)).toContainEqual({ team: 'a' });
     expect(asked).toEqual([]);
+  });
+
+  it('no folder outside the repository, whatever name its field has to Go', async () => {
+    const outside = tempDir();
+    writeFileSync(path.join(outside, 'kustomization.yaml'), 'resources: [a.yaml]\n');
+    writeFileSync(path.join(outside, 'a.yaml'), CONFIG_MAP.replace('name: a', 'name: outside'));
+    const way = path.join('../../../../../..', outside);
+    const fleet = await read({ 'k/kustomization.yaml': `re\u017fources: [a.yaml, ${way}]\n` });
+    expect(fleet.objects).toEqual([]);
+    expect(fleet.problems).toMatchObject([{ code: REFERENCE }]);
   });
 
   it('no git configuration of the repository, which could make git write anywhere', async () => {

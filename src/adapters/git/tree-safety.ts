@@ -28,6 +28,11 @@ export function sortOutEntries(
   return { files, problems };
 }
 
+/** Refusals by the path that they are about. */
+export function byFile(problems: readonly Problem[]): ReadonlyMap<string, Problem> {
+  return new Map(problems.map((problem) => [problem.location?.file ?? '', problem]));
+}
+
 type Refusal = Pick<Problem, 'code' | 'message' | 'hint'>;
 
 function refusalOf(entry: TreeEntry, twins: ReadonlyMap<string, string>): Refusal | undefined {

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { TransientError, errorText } from '../../core/errors.ts';
+import { runBounded } from './run-bounded.ts';
 
 export interface KustomizeInput {
   /** Folder of the kustomization, relative to the repository. */
@@ -9,38 +10,106 @@ export interface KustomizeInput {
   /** Everything it may read: repository path to content. */
   readonly files: ReadonlyMap<string, Buffer>;
   readonly ambient: Readonly<Record<string, string | undefined>>;
+  readonly timeoutMs?: number | undefined;
 }
 
 export type KustomizeResult =
   | { readonly ok: true; readonly text: string }
-  /** `no-kubectl`: there is no program to render with. */
-  | { readonly ok: false; readonly reason: 'no-kubectl' | 'failed'; readonly message: string };
+  /** `no-kubectl`: there is no program to render with. `stopped`: it may succeed when the machine has less to do. */
+  | { readonly ok: false; readonly reason: 'no-kubectl' | 'failed' | 'stopped'; readonly message: string };
 
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Address space: a file of a few hundred bytes may stand for more than any memory holds. */
+const MAX_MEMORY_BYTES = 2 * 1024 ** 3;
 /** The port of the discard service. */
 const NOWHERE = 'http://127.0.0.1:9';
+/** What the names of a tree may be to git, and not to a file system. */
+const BAD_NAME: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR']);
 
 /**
  * Renders a kustomization with the kustomize inside kubectl, in a folder of its own that holds nothing but the given
- * files: no cluster, no home, no plugins, no Helm, and nothing that git may fetch.
+ * files: no cluster, no home, no plugins, no Helm, and nothing that git may fetch. What is wrong with the kustomization is a value;
+ * TransientError when it could not be tried.
  */
-export async function kubectlKustomize({ folder, files, ambient }: KustomizeInput): Promise<KustomizeResult> {
-  const root = await mkdtemp(path.join(os.tmpdir(), 'berth-kustomize-'));
+export async function kubectlKustomize(input: KustomizeInput): Promise<KustomizeResult> {
+  const root = await mkdtemp(path.join(os.tmpdir(), 'berth-kustomize-')).catch(cannotWrite);
   try {
-    for (const [file, content] of files) {
-      const target = path.join(root, file);
-      await mkdir(path.dirname(target), { recursive: true });
-      await writeFile(target, content);
+    for (const [file, content] of input.files) {
+      const problem = await put(path.join(root, file), content);
+      if (problem !== undefined) return failed(`${file} cannot be laid out: ${problem}`);
     }
-    return await render(root, folder, ambient['PATH'] ?? '');
+    return await render(root, input);
   } finally {
     await rm(root, { recursive: true, force: true });
   }
 }
 
-function render(root: string, folder: string, searchPath: string): Promise<KustomizeResult> {
-  const environment = {
+/** Why the file cannot be on any disk; undefined when it is there. */
+async function put(target: string, content: Buffer): Promise<string | undefined> {
+  try {
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, content);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return BAD_NAME.has(code) ? code : cannotWrite(error);
+  }
+}
+
+function cannotWrite(cause: unknown): never {
+  throw new TransientError(`cannot be written: ${errorText(cause)}`, {
+    code: 'source.kustomize-folder',
+    subject: `Temporary folder ${os.tmpdir()}`,
+    cause,
+  });
+}
+
+function failed(message: string): KustomizeResult {
+  return { ok: false, reason: 'failed', message };
+}
+
+async function render(
+  root: string,
+  { folder, ambient, timeoutMs }: KustomizeInput,
+): Promise<KustomizeResult> {
+  const ended = await runBounded({
+    words: ['kubectl', 'kustomize', path.join(root, folder)],
+    // Not the folder: an empty entry of PATH means the current one, and the repository may hold a file named kubectl.
+    cwd: '/',
+    env: environment(ambient['PATH'] || '/nonexistent'),
+    timeoutMs: timeoutMs ?? TIMEOUT_MS,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+    maxMemoryBytes: MAX_MEMORY_BYTES,
+  });
+  switch (ended.kind) {
+    case 'exited': {
+      if (ended.exitCode === 0) return { ok: true, text: ended.stdout };
+      if (/(?:^|\n)(?:runtime|fatal error): (?:.*out of memory|.*cannot allocate)/.test(ended.stderr))
+        return failed(`it took more memory than ${MAX_MEMORY_BYTES} bytes`);
+      // The temporary folder means nothing to the reader of the message.
+      const said = problemIn(ended.stderr.trim() || `kubectl ended with exit code ${ended.exitCode}`)
+        .replaceAll(`${root}/`, '')
+        .replaceAll(root, '.');
+      return failed(said.replaceAll(/\s*\n\s*/g, ' ').slice(0, 1000));
+    }
+    case 'not-found':
+      return { ok: false, reason: 'no-kubectl', message: 'kubectl is not installed' };
+    case 'killed':
+      return { ok: false, reason: 'stopped', message: `kubectl was ended by ${ended.signal}` };
+    case 'too-loud':
+      return failed(`it was rendered to more than ${MAX_OUTPUT_BYTES} bytes`);
+    case 'too-slow':
+      return {
+        ok: false,
+        reason: 'stopped',
+        message: `it was not rendered within ${timeoutMs ?? TIMEOUT_MS} ms`,
+      };
+  }
+}
+
+function environment(searchPath: string): Record<string, string> {
+  return {
     PATH: searchPath,
     // Not the folder: git, which kustomize may start, would take a .gitconfig of the repository for its user's.
     HOME: '/nonexistent',
@@ -55,19 +124,6 @@ function render(root: string, folder: string, searchPath: string): Promise<Kusto
     NO_PROXY: '',
     LC_ALL: 'C',
   };
-  const options = { cwd: root, env: environment, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
-  return new Promise((resolve) => {
-    execFile('kubectl', ['kustomize', path.join(root, folder)], options, (error, stdout, stderr) => {
-      if (error === null) return resolve({ ok: true, text: stdout });
-      if (error.code === 'ENOENT')
-        return resolve({ ok: false, reason: 'no-kubectl', message: 'kubectl is not installed' });
-      // The temporary folder means nothing to the reader of the message.
-      const said = problemIn(stderr.trim() || error.message)
-        .replaceAll(`${root}/`, '')
-        .replaceAll(root, '.');
-      resolve({ ok: false, reason: 'failed', message: said.replaceAll(/\s*\n\s*/g, ' ').slice(0, 1000) });
-    });
-  });
 }
 
 /** Without the time and process id that kubectl puts before some of its errors: the same problem has the same text every time. */

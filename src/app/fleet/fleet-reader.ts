@@ -1,9 +1,10 @@
 import type { CommitInfo, GitRepository, TreeChange, TreeEntry } from '../../adapters/git/git-repository.ts';
 import type { ParsedFile, ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
+import type { Problem } from '../../core/model/problem.ts';
 import { assembleObjects, fileReading, objectKey } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { readFiles } from './file-readings.ts';
-import { sortOutEntries } from '../../adapters/git/tree-safety.ts';
+import { byFile, sortOutEntries } from '../../adapters/git/tree-safety.ts';
 import type { TreeFile } from '../../adapters/git/tree-safety.ts';
 import type { FileVersionReading } from './file-readings.ts';
 import { type Listing, type Selection, listCommit, listNext, withCommit } from './commit-listing.ts';
@@ -13,7 +14,7 @@ import type { Fleet, ManifestLimits } from './fleet.ts';
 import { KustomizeRenderer } from './kustomizations.ts';
 import { findSpecialFolders } from './special-folders.ts';
 import { lastGoodReadings } from './last-good.ts';
-import { manifestSelector } from './manifest-selection.ts';
+import { hidingFiles, manifestSelector } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import type { ParsePool } from './parse-pool.ts';
 import type { ParsedCache } from './parsed-cache.ts';
@@ -177,11 +178,12 @@ export class FleetReader {
       inOrder.push(good.get(path) ?? reading);
     }
     const { objects, problems, complete: filled } = assembleObjects(inOrder, '');
-    complete &&= filled;
+    const refusals = await this.#linksInThePlaceOfFiles(selection.problems, info.id);
+    complete &&= filled && refusals === selection.problems;
     const fleet: Fleet = {
       commit: info,
       objects: complete || !this.#keepLastGood ? objects : await this.#withVanished(objects, info.id),
-      problems: [...selection.problems, ...problems.map((problem) => withCommit(problem, info.id))],
+      problems: [...refusals, ...problems.map((problem) => withCommit(problem, info.id))],
       files: selection.paths.length,
       complete,
       textOf: (file, commit) => this.#textOf(file, commit ?? info.id),
@@ -225,6 +227,14 @@ export class FleetReader {
     return [...objects, ...vanished.map((object) => ofCommit(object, commit?.id ?? ''))];
   }
 
+  /** A link or submodule where a folder of manifests was holds them still, only that they cannot be read: an error like a broken file. */
+  async #linksInThePlaceOfFiles(problems: readonly Problem[], commitId: string): Promise<readonly Problem[]> {
+    if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
+    this.#lastComplete ??= await this.#readLastComplete(commitId);
+    const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
+    return hidingFiles(problems, files);
+  }
+
   /** After a restart the fleet of before is read again, from the commit that was remembered. */
   async #readLastComplete(current: string): Promise<Fleet | undefined> {
     const commit = await this.#options.lastComplete?.load();
@@ -234,12 +244,13 @@ export class FleetReader {
   }
 
   #renderKustomizations(entries: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, ParsedFile>> {
-    const { files } = sortOutEntries([...entries.values()]);
+    const { files, problems } = sortOutEntries([...entries.values()]);
     return this.#kustomize.render({
       kustomizations: findSpecialFolders([...entries.values()]).kustomizations,
       isWanted: (path) => this.#selector.covers(path),
       // Links and submodules are not handed over, nor are names that could leave the folder.
       versions: new Map(files.map(({ path, id }) => [path, id])),
+      refused: byFile(problems),
       read: (paths) => this.#readAll(paths, entries),
       ambient: this.#ambient,
     });

@@ -8,6 +8,8 @@ export interface KustomizationText {
   readonly references: readonly string[];
   /** Those of them that configure generators, transformers or validators. */
   readonly configurations: readonly string[];
+  /** Words of a text that cannot be read: what it builds on is among them. */
+  readonly words: readonly string[];
   /** An address that kustomize would fetch; undefined when there is none. */
   readonly remote: string | undefined;
   /** Why it cannot be read; undefined when it can. */
@@ -16,14 +18,7 @@ export interface KustomizationText {
 
 /** Fields of a kustomization that name files or folders to build from. */
 const CONFIGURATION_FIELDS = ['generators', 'transformers', 'validators'];
-const REFERENCE_FIELDS = [
-  'resources',
-  'bases',
-  'components',
-  'crds',
-  'configurations',
-  ...CONFIGURATION_FIELDS,
-];
+const BUILDING_FIELDS = ['resources', 'bases', 'components', 'crds', 'configurations'];
 /** Fields whose texts are never opened, and so may hold addresses. Charts are refused by kustomize whatever they say. */
 const TEXT_FIELDS = new Set([
   'annotations',
@@ -38,30 +33,34 @@ const TEXT_FIELDS = new Set([
 ]);
 /** kustomize fetches whatever it is to open and what begins like this; `key=` in front gives the file another name. */
 const REMOTE = /^(?:[^=]*=)?\s*https?:/i;
+/** Line breaks to kustomize, which reads YAML 1.1, and to no other reader: behind one of them a comment ends, and a field begins. */
+const OLD_LINE_BREAK = /[\u0085\u2028\u2029]/;
+/** The largest that people write are a tenth of it. */
+const MAX_CHARS = 1024 ** 2;
 
 /**
  * Reads one file of a kustomization as kustomize would, as far as it matters here. Whatever it might understand in another way
- * than we do (duplicate keys, several documents, merge keys, other tags) is unreadable, so that nothing hides in it.
+ * than we do (duplicate keys, several documents, merge keys, other tags, other line breaks) is unreadable, so that nothing hides in it.
  */
 export function parseKustomization(content: Buffer | undefined): KustomizationText {
-  const nothing = { references: [], configurations: [], remote: undefined, unreadable: undefined };
+  const nothing = { references: [], configurations: [], words: [], remote: undefined, unreadable: undefined };
   const parsed = load(content, (text) => [yaml.load(text, { schema: yaml.CORE_SCHEMA })]);
-  if ('unreadable' in parsed) return { ...nothing, ...parsed };
+  if ('unreadable' in parsed) return { ...nothing, ...parsed, words: wordsOf(content) };
   const [fields] = parsed.documents;
   if (typeof fields !== 'object' || fields === null) return nothing;
   const listed = (names: readonly string[]): string[] =>
     Object.entries(fields as Readonly<Record<string, unknown>>)
-      // As kustomize reads them: the case of a field's name does not count.
-      .filter(([name]) => names.includes(name.toLowerCase()))
+      .filter(([name]) => names.includes(folded(name)))
       .flatMap(([, list]) => (Array.isArray(list) ? (list as unknown[]) : []))
       .filter((entry): entry is string => typeof entry === 'string');
-  // An entry of several lines is a resource, or a configuration, written in place.
-  const isPath = (entry: string): boolean => !entry.includes('\n');
-  const inPlace = listed(CONFIGURATION_FIELDS).filter((entry) => !isPath(entry));
+  const configurations = listed(CONFIGURATION_FIELDS);
+  const inPlace = configurations.filter((entry) => entry.includes('\n'));
+  const inFiles = configurations.filter((entry) => !entry.includes('\n'));
   const found = [scan([fields]), ...inPlace.map((text) => scanConfiguration(Buffer.from(text)))];
   return {
-    references: listed(REFERENCE_FIELDS).filter(isPath),
-    configurations: listed(CONFIGURATION_FIELDS).filter(isPath),
+    ...nothing,
+    references: [...listed(BUILDING_FIELDS), ...inFiles],
+    configurations: inFiles,
     remote: found.find(({ remote }) => remote !== undefined)?.remote,
     unreadable: found.find(({ unreadable }) => unreadable !== undefined)?.unreadable,
   };
@@ -75,14 +74,28 @@ export function scanConfiguration(
   return 'unreadable' in parsed ? { remote: undefined, ...parsed } : scan(parsed.documents);
 }
 
+/** As Go compares names of fields: case does not count, and the long s is an s. */
+function folded(name: string): string {
+  return name.toUpperCase().toLowerCase();
+}
+
+function wordsOf(content: Buffer | undefined): string[] {
+  const text = content?.toString('utf8') ?? '';
+  return [...new Set(text.split(/[\s"',[\]{}]+/))].filter((word) => word !== '');
+}
+
 function load(
   content: Buffer | undefined,
   parse: (text: string) => readonly unknown[],
 ): { readonly documents: readonly unknown[] } | { readonly unreadable: string } {
   if (content === undefined) return { documents: [] };
   if (!isUtf8(content)) return { unreadable: 'got bytes that are not UTF-8' };
+  const text = content.toString('utf8');
+  if (text.length > MAX_CHARS) return { unreadable: `got more than ${MAX_CHARS} characters` };
+  if (OLD_LINE_BREAK.test(text))
+    return { unreadable: 'got a line break of YAML 1.1 (U+0085, U+2028 or U+2029), expected plain ones' };
   try {
-    return { documents: parse(content.toString('utf8')) };
+    return { documents: parse(text) };
   } catch (error) {
     return { unreadable: error instanceof yaml.YAMLException ? error.reason : errorText(error) };
   }
@@ -92,14 +105,15 @@ function load(
 function scan(values: readonly unknown[]): Pick<KustomizationText, 'remote' | 'unreadable'> {
   const seen = new Set<unknown>();
   const open = [...values];
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+  while (open.length > 0) {
+    const value = open.pop();
     if (typeof value === 'string' && REMOTE.test(value)) return { remote: value, unreadable: undefined };
     if (typeof value !== 'object' || value === null || seen.has(value)) continue;
     seen.add(value);
     for (const [name, inner] of Object.entries(value)) {
       if (name === '<<')
         return { remote: undefined, unreadable: 'got a merge key (<<), expected plain fields' };
-      if (inner !== undefined && !TEXT_FIELDS.has(name.toLowerCase())) open.push(inner);
+      if (!TEXT_FIELDS.has(name.toLowerCase())) open.push(inner);
     }
   }
   return { remote: undefined, unreadable: undefined };

@@ -1,50 +1,48 @@
-import path from 'node:path';
 import { kubectlKustomize } from '../../adapters/kustomize/kubectl-kustomize.ts';
 import { parseManifests } from '../../adapters/yaml/parse-manifests.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
-import { parseKustomization, scanConfiguration } from './kustomization-text.ts';
-import type { KustomizationText } from './kustomization-text.ts';
+import { KustomizationGraphs, reachedFrom } from './kustomization-graph.ts';
+import type { KustomizationGraph, Reference } from './kustomization-graph.ts';
+import { notHere, whatReachesOut } from './kustomization-reach.ts';
+import { readEach, TreeIndex } from './kustomize-tree.ts';
+import type { KustomizeTree } from './kustomize-tree.ts';
 import { refused } from './read-content.ts';
-import { folderOf, isKustomization } from './special-folders.ts';
-
-/** The repository as a kustomization sees it. */
-export interface KustomizeTree {
-  /** Every kustomization of the repository: its folder and its file. */
-  readonly kustomizations: ReadonlyMap<string, string>;
-  /** Whether a kustomization is asked for, or only there to be built on. */
-  readonly isWanted: (file: string) => boolean;
-  /** Every path of the tree with what tells its versions apart. */
-  readonly versions: ReadonlyMap<string, string>;
-  readonly read: (paths: readonly string[]) => Promise<ReadonlyMap<string, Buffer>>;
-  readonly ambient: Readonly<Record<string, string | undefined>>;
-}
 
 const MAX_FILES = 2_000;
+/** They are in memory at once, and on the disk of the temporary folder. */
+const MAX_INPUT_BYTES = 64 * 1024 ** 2;
+/** Of what was not handed over, when kustomize fails. */
+const MAX_WITHHELD_NAMED = 3;
 
 /** Renders kustomizations; a result is kept as long as none of the files that went into it changes. */
 export class KustomizeRenderer {
+  readonly #graphs = new KustomizationGraphs();
   #rendered: ReadonlyMap<string, Rendered> = new Map();
 
-  /** One reading for each kustomization that no other one builds on, by the path of its file. */
+  /**
+   * One reading for each kustomization that is asked for and that no other such one builds on, by the path of its file.
+   * TransientError when rendering could not be tried.
+   */
   async render(tree: KustomizeTree): Promise<ReadonlyMap<string, ParsedFile>> {
     if (tree.kustomizations.size === 0) return new Map();
-    const contents = await tree.read([...tree.kustomizations.values()]);
-    const references = new Map<string, Reference[]>();
-    for (const [folder, file] of tree.kustomizations)
-      references.set(folder, referencesOf(folder, contents.get(file)));
-    const used = new Set([...references.values()].flat().map(({ target }) => target));
+    const graph = await this.#graphs.read(tree);
+    const index = new TreeIndex(tree.versions.keys());
     const results = new Map<string, ParsedFile>();
     const kept = new Map<string, Rendered>();
-    for (const [folder, file] of tree.kustomizations) {
-      if (used.has(folder) || !tree.isWanted(file)) continue;
-      const inputs = inputPaths(folder, references, tree);
-      const identity = inputs.map((input) => `${input} ${tree.versions.get(input) ?? ''}`).join('\n');
+    for (const folder of graph.roots) {
+      const file = tree.kustomizations.get(folder) ?? '';
+      const job = jobOf(folder, file, graph, { tree, index });
+      if ('problems' in job) {
+        results.set(file, job);
+        continue;
+      }
+      const identity = job.inputs.map((input) => `${input} ${tree.versions.get(input) ?? ''}`).join('\n');
       const known = this.#rendered.get(file);
-      const parsed =
+      const { parsed, lasts } =
         known?.inputs === identity
-          ? known.parsed
-          : await renderOne({ folder, file, inputs, references }, tree);
-      kept.set(file, { inputs: identity, parsed });
+          ? { parsed: known.parsed, lasts: true }
+          : await renderOne(job, { tree, index });
+      if (lasts) kept.set(file, { inputs: identity, parsed });
       results.set(file, parsed);
     }
     this.#rendered = kept;
@@ -57,119 +55,118 @@ interface Rendered {
   readonly parsed: ParsedFile;
 }
 
-interface Reference {
-  readonly text: string;
-  /** Path in the repository that it names. */
-  readonly target: string;
-}
-
 interface Job {
   readonly folder: string;
   readonly file: string;
+  /** The kustomization's folder and those that it builds on, and all that they name. */
+  readonly folders: readonly string[];
+  readonly named: readonly Reference[];
+  /** All files in the folders. */
   readonly inputs: readonly string[];
-  readonly references: ReadonlyMap<string, readonly Reference[]>;
 }
 
-function referencesOf(folder: string, content: Buffer | undefined): Reference[] {
-  return parseKustomization(content).references.map((text) => ({ text, target: inRepository(folder, text) }));
+interface Place {
+  readonly tree: KustomizeTree;
+  readonly index: TreeIndex;
 }
 
-function inRepository(folder: string, text: string): string {
-  const joined = path.posix.join(folder === '' ? '.' : folder, text).replace(/\/+$/, '');
-  return joined === '.' ? '' : joined;
-}
-
-/** A kustomization and those it builds on. */
-function foldersOf(folder: string, references: Job['references'], tree: KustomizeTree): ReadonlySet<string> {
-  const folders = new Set<string>();
-  const visit = (at: string): void => {
-    if (folders.has(at)) return;
-    folders.add(at);
-    for (const { target } of references.get(at) ?? []) if (tree.kustomizations.has(target)) visit(target);
-  };
-  visit(folder);
-  return folders;
-}
-
-/** All files in the folders that it builds on. */
-function inputPaths(folder: string, references: Job['references'], tree: KustomizeTree): string[] {
-  const inside = [...foldersOf(folder, references, tree)].map((name) => (name === '' ? '' : `${name}/`));
-  return [...tree.versions.keys()].filter((file) => inside.some((prefix) => file.startsWith(prefix)));
-}
-
-async function renderOne(
-  { folder, file, inputs, references }: Job,
-  tree: KustomizeTree,
-): Promise<ParsedFile> {
-  if (inputs.length > MAX_FILES)
-    return refused(file, {
-      code: 'source.kustomize',
-      message: `kustomization over ${inputs.length} files, expected at most ${MAX_FILES}`,
-    });
-  // kustomize takes for a remote address what it does not find: such entries must not reach it.
-  const paths = [...tree.versions.keys()];
-  const named = [...foldersOf(folder, references, tree)].flatMap((name) => references.get(name) ?? []);
-  for (const { text, target } of named) {
-    const exists =
-      tree.versions.has(target) || paths.some((other) => target === '' || other.startsWith(`${target}/`));
-    if (!exists) return notHere(file, text);
-  }
-  const files = await tree.read(inputs);
-  const refusal = whatReachesOut(file, files);
-  if (refusal !== undefined) return refusal;
-  const result = await kubectlKustomize({ folder, files, ambient: tree.ambient });
-  if (result.ok) return atKustomization(file, parseManifests({ file, text: result.text }));
-  return refused(
-    file,
-    result.reason === 'no-kubectl'
-      ? {
-          code: 'source.kustomize-missing',
-          message: 'got a kustomization, which needs the kustomize in kubectl, and kubectl is not installed',
-          hint: 'install kubectl, or commit what `kubectl kustomize` makes of it',
-        }
-      : { code: 'source.kustomize', message: `kustomize failed: ${result.message}` },
-  );
-}
-
-function notHere(file: string, text: string): ParsedFile {
-  return refused(file, {
-    code: 'source.kustomize-reference',
-    message: `got ${JSON.stringify(text)}, expected a file or folder of this repository`,
-    hint: 'remote bases are not fetched: commit a copy',
-  });
-}
-
-/**
- * Refuses whatever would make kustomize open an address, in any kustomization that it might come by: it fetches every file that it
- * is to open and that begins with http, patches and generators' files too.
- */
-function whatReachesOut(file: string, files: ReadonlyMap<string, Buffer>): ParsedFile | undefined {
-  const problemOf = (at: string, { remote, unreadable }: Reaching): ParsedFile | undefined => {
-    if (remote !== undefined) return notHere(file, remote);
-    if (unreadable === undefined) return undefined;
-    return refused(file, { code: 'source.kustomize', message: `${at} cannot be read: ${unreadable}` });
-  };
-  for (const [at, content] of files) {
-    if (!isKustomization(at)) continue;
-    const text = parseKustomization(content);
-    const problem = problemOf(at, text);
-    if (problem !== undefined) return problem;
-    for (const entry of text.configurations) {
-      const configuration = files.get(inRepository(folderOf(at), entry));
-      if (configuration === undefined)
+/** What goes into a kustomization, or why it is refused without a look at it. */
+function jobOf(
+  folder: string,
+  file: string,
+  { references }: KustomizationGraph,
+  { tree, index }: Place,
+): Job | ParsedFile {
+  const refusal = tree.refused.get(file);
+  if (refusal !== undefined) return { manifests: [], problems: [refusal] };
+  const namedIn = (at: string): readonly Reference[] => references.get(at) ?? [];
+  const folders = [
+    ...reachedFrom([folder], (at) =>
+      namedIn(at)
+        .map(({ target }) => target)
+        .filter((target) => tree.kustomizations.has(target)),
+    ),
+  ];
+  const inputs = new Set<string>();
+  for (const name of folders)
+    for (const input of index.below(name))
+      if (inputs.add(input).size > MAX_FILES)
         return refused(file, {
-          code: 'source.kustomize-reference',
-          message: `got ${JSON.stringify(entry)} to configure a generator, transformer or validator, expected a file of the kustomization's folder`,
-          hint: 'what a folder is rendered to could name any address: commit the configuration as a file',
+          code: 'source.kustomize',
+          message: `kustomization over more than ${MAX_FILES} files, expected at most as many`,
         });
-      const hidden = problemOf(at, scanConfiguration(configuration));
-      if (hidden !== undefined) return hidden;
-    }
-  }
-  return undefined;
+  return { folder, file, folders, named: folders.flatMap(namedIn), inputs: [...inputs] };
 }
 
-type Reaching = Pick<KustomizationText, 'remote' | 'unreadable'>;
+/** `lasts`: as long as its inputs stay the same, so does it. */
+async function renderOne(
+  job: Job,
+  { tree, index }: Place,
+): Promise<{ readonly parsed: ParsedFile; readonly lasts: boolean }> {
+  const { folder, file, inputs, named } = job;
+  const lasting = (parsed: ParsedFile) => ({ parsed, lasts: true });
+  // kustomize takes for a remote address what it does not find: such entries must not reach it.
+  for (const { text, target } of named)
+    if (!tree.versions.has(target) && !index.hasFolder(target))
+      return lasting(notHere(file, text, tree.refused.get(target)));
+  const files = await contentsOf(inputs, tree);
+  if (files === undefined)
+    return lasting(
+      refused(file, {
+        code: 'source.kustomize',
+        message: `kustomization over more than ${MAX_INPUT_BYTES} bytes in its folders, expected at most as many`,
+      }),
+    );
+  const refusal = whatReachesOut(file, inputs, files);
+  if (refusal !== undefined) return lasting(refusal);
+  const result = await kubectlKustomize({ folder, files, ambient: tree.ambient });
+  if (result.ok) return lasting(atKustomization(file, parseManifests({ file, text: result.text })));
+  if (result.reason === 'no-kubectl')
+    return {
+      lasts: false,
+      parsed: refused(file, {
+        code: 'source.kustomize-missing',
+        message: 'got a kustomization, which needs the kustomize in kubectl, and kubectl is not installed',
+        hint: 'install kubectl, or commit what `kubectl kustomize` makes of it',
+      }),
+    };
+  const message = `kustomize failed: ${result.message}`;
+  return {
+    lasts: result.reason === 'failed',
+    parsed: refused(file, { code: 'source.kustomize', message, hint: withheld(job, files, tree) }),
+  };
+}
+
+/** Contents by path; undefined when they are too much altogether. */
+async function contentsOf(
+  inputs: readonly string[],
+  tree: KustomizeTree,
+): Promise<ReadonlyMap<string, Buffer> | undefined> {
+  const files = new Map<string, Buffer>();
+  let bytes = 0;
+  const fits = await readEach(tree, inputs, (input, content) => {
+    bytes += content?.length ?? 0;
+    if (content !== undefined) files.set(input, content);
+    return bytes <= MAX_INPUT_BYTES;
+  });
+  return fits ? files : undefined;
+}
+
+/** Files of the folders that kustomize was not given: it says of them that they are not there. */
+function withheld(
+  { folders, inputs }: Job,
+  files: ReadonlyMap<string, Buffer>,
+  tree: KustomizeTree,
+): string | undefined {
+  const inside = (file: string) => folders.some((name) => name === '' || file.startsWith(`${name}/`));
+  const reasons = inputs.filter((input) => !files.has(input)).map((input) => `${input} (too large)`);
+  for (const [file, { message }] of tree.refused) {
+    if (reasons.length >= MAX_WITHHELD_NAMED) break;
+    if (inside(file)) reasons.push(`${file} (${message})`);
+  }
+  if (reasons.length === 0) return undefined;
+  return `kustomize was not given ${reasons.slice(0, MAX_WITHHELD_NAMED).join(', ')}`;
+}
 
 /** Lines of the rendered text mean nothing to anybody: everything stands at the kustomization. */
 function atKustomization(file: string, parsed: ParsedFile): ParsedFile {

@@ -47,6 +47,20 @@ export function selectManifests(
   };
 }
 
+/** The problems with errors for the warnings about places below which there were manifests; the very same list when there are none. */
+export function hidingFiles(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
+  const below = new Set<string>();
+  for (const file of files)
+    for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))
+      below.add(file.slice(0, slash));
+  const hides = ({ severity, location }: Problem): boolean =>
+    severity === 'warning' && below.has(location?.file ?? '');
+  if (!problems.some(hides)) return problems;
+  const hint =
+    'the manifests that were in its place stay as they were; leave it out of the paths to remove them';
+  return problems.map((problem) => (hides(problem) ? { ...problem, severity: 'error', hint } : problem));
+}
+
 function normalized(glob: string): string {
   const trimmed = glob.replace(/^\.?\/+/, '').replace(/\/+$/, '');
   return trimmed === '' || trimmed === '.' ? '**' : trimmed;

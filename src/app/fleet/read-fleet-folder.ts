@@ -11,7 +11,7 @@ import { KustomizeRenderer } from './kustomizations.ts';
 import { manifestSelector, selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import { findSpecialFolders } from './special-folders.ts';
-import { sortOutEntries } from '../../adapters/git/tree-safety.ts';
+import { byFile, sortOutEntries } from '../../adapters/git/tree-safety.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
 import { hasErrors, readContent, tooLarge } from './read-content.ts';
 
@@ -78,17 +78,21 @@ function renderFolder(
   selector: ManifestSelector,
   ambient: NonNullable<FolderOptions['ambient']>,
 ): Promise<ReadonlyMap<string, ParsedFile>> {
-  const { files } = sortOutEntries(entries);
+  const { files, problems } = sortOutEntries(entries);
   return new KustomizeRenderer().render({
     kustomizations: findSpecialFolders(entries).kustomizations,
     isWanted: (file) => selector.covers(file),
     versions: new Map(files.map((file) => [file.path, ''])),
-    read: async (paths) =>
-      new Map(
-        await Promise.all(
-          paths.map(async (file) => [file, await readFile(path.join(folder, file))] as const),
-        ),
-      ),
+    refused: byFile(problems),
+    read: async (paths) => {
+      const contents = new Map<string, Buffer>();
+      for (const file of paths) {
+        const place = path.join(folder, file);
+        const { size } = await stat(place);
+        if (size <= DEFAULT_MANIFEST_LIMITS.maxFileBytes) contents.set(file, await readFile(place));
+      }
+      return contents;
+    },
     ambient,
   });
 }

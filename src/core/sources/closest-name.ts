@@ -4,7 +4,7 @@ export function closestName(name: string, candidates: Iterable<string>): string 
   let bestDistance = Math.min(3, Math.ceil(name.length / 2) + 1);
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -13,16 +13,26 @@ export function closestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Levenshtein distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+/**
+ * Levenshtein distance, one row at a time; `limit` for all that are not nearer. Cells farther than that from the diagonal are never looked
+ * at: names come from files, where they may be as long as the file, and a fleet has many.
+ */
+function editDistance(a: string, b: string, limit: number): number {
+  let row = Array.from({ length: 2 * limit + 1 }, (_, at) => (at < limit ? limit : at - limit));
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitute = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substitute, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    // The cell at `at` stands for the first `i` characters of a and the first `i + at - limit` of b.
+    const next: number[] = [];
+    for (let at = 0; at <= 2 * limit; at++) {
+      const j = i + at - limit;
+      if (j < 0 || j > b.length) next.push(limit);
+      else if (j === 0) next.push(Math.min(limit, i));
+      else {
+        const substitute = (row[at] ?? limit) + (a[i - 1] === b[j - 1] ? 0 : 1);
+        next.push(Math.min(limit, substitute, (row[at + 1] ?? limit) + 1, (next[at - 1] ?? limit) + 1));
+      }
     }
+    if (next.every((cell) => cell === limit)) return limit;
     row = next;
   }
-  return row[b.length] ?? 0;
+  return row[b.length - a.length + limit] ?? limit;
 }

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { TransientError } from '../../core/errors.ts';
+
+export interface BoundedRun {
+  readonly words: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  /** Of address space, where the system can limit that. */
+  readonly maxMemoryBytes: number;
+}
+
+export type BoundedEnd =
+  | {
+      readonly kind: 'exited';
+      readonly exitCode: number;
+      readonly stdout: string;
+      /** The beginning: programs that crash tell the reason first. */
+      readonly stderr: string;
+    }
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'not-found' | 'too-slow' | 'too-loud' };
+
+const MAX_STDERR_CHARS = 64 * 1024;
+/** How a shell says that there is no such program. */
+const NOT_FOUND = 127;
+/** Node.js cannot limit the memory of what it starts; a shell can, and then becomes the program. */
+const LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
+
+/**
+ * Runs a program within bounds of time, memory and output. It leads a process group, and the group is what is stopped: kubectl may be a
+ * wrapper that starts another. TransientError when nothing can be started at all.
+ */
+export function runBounded(run: BoundedRun): Promise<BoundedEnd> {
+  const kilobytes = String(Math.floor(run.maxMemoryBytes / 1024));
+  return new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', LIMITED, 'sh', kilobytes, ...run.words], {
+      cwd: run.cwd,
+      env: { ...run.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let stopped: BoundedEnd | undefined;
+    const stop = (kind: 'too-slow' | 'too-loud'): void => {
+      stopped ??= { kind };
+      killGroup(child.pid);
+    };
+    const timer = setTimeout(() => stop('too-slow'), run.timeoutMs);
+    const chunks: Buffer[] = [];
+    let [bytes, stderr] = [0, ''];
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > run.maxOutputBytes) stop('too-loud');
+      else chunks.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (stderr.length < MAX_STDERR_CHARS) stderr += chunk.toString('utf8');
+    });
+    child.once('error', (cause) => {
+      clearTimeout(timer);
+      const details = { code: 'source.kustomize-start', subject: run.words[0] ?? '', cause };
+      reject(new TransientError(`could not be started: ${cause.message}`, details));
+    });
+    child.once('close', (exitCode, signal) => {
+      clearTimeout(timer);
+      if (stopped !== undefined) return resolve(stopped);
+      if (signal !== null) return resolve({ kind: 'killed', signal });
+      if (exitCode === NOT_FOUND) return resolve({ kind: 'not-found' });
+      const stdout = Buffer.concat(chunks).toString('utf8');
+      resolve({ kind: 'exited', exitCode: exitCode ?? 1, stdout, stderr });
+    });
+  });
+}
+
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // It has ended in the meantime.
+  }
+}

@@ -1,0 +1,110 @@
+import { parseKustomization } from './kustomization-text.ts';
+import type { KustomizationText } from './kustomization-text.ts';
+import { inRepository, readEach } from './kustomize-tree.ts';
+import type { KustomizeTree } from './kustomize-tree.ts';
+
+/** An entry of a kustomization, and the path in the repository that it names. */
+export interface Reference {
+  readonly text: string;
+  readonly target: string;
+}
+
+/** What builds on what, among the kustomizations that are asked for and those that they build on. */
+export interface KustomizationGraph {
+  /** By folder. */
+  readonly references: ReadonlyMap<string, readonly Reference[]>;
+  /** The folders to render. Each other one that is asked for is built on by one of them. */
+  readonly roots: readonly string[];
+}
+
+type Edges = ReadonlyMap<string, readonly string[]>;
+
+/** Reads graphs, one commit after the other; a text is parsed once for as long as it stays. */
+export class KustomizationGraphs {
+  #texts: ReadonlyMap<string, KustomizationText> = new Map();
+
+  async read(tree: KustomizeTree): Promise<KustomizationGraph> {
+    const texts = new Map<string, KustomizationText>();
+    const references = new Map<string, readonly Reference[]>();
+    const edges = new Map<string, readonly string[]>();
+    const wanted = [...tree.kustomizations].filter(([, file]) => tree.isWanted(file));
+    for (let open = wanted; open.length > 0; ) {
+      const read = await this.#readTexts(open, tree, texts);
+      for (const [folder, { references: entries, words }] of read) {
+        const built = entries.map((text) => ({ text, target: inRepository(folder, text) }));
+        references.set(folder, built);
+        // What a text that cannot be read builds on is not known, only that it is named there. Rendered by itself it would bring objects
+        // that nobody asked for; without it nothing is lost, because nothing is pruned meanwhile.
+        const named = words.map((word) => inRepository(folder, word));
+        const targets = new Set([...built.map(({ target }) => target), ...named]);
+        targets.delete(folder);
+        edges.set(
+          folder,
+          [...targets].filter((target) => tree.kustomizations.has(target)),
+        );
+      }
+      const next = new Set(read.flatMap(([folder]) => edges.get(folder) ?? []));
+      open = [...tree.kustomizations].filter(([folder]) => next.has(folder) && !references.has(folder));
+    }
+    this.#texts = texts;
+    const roots = rootsOf(
+      wanted.map(([folder]) => folder),
+      edges,
+    );
+    return { references, roots };
+  }
+
+  async #readTexts(
+    open: readonly (readonly [folder: string, file: string])[],
+    tree: KustomizeTree,
+    texts: Map<string, KustomizationText>,
+  ): Promise<(readonly [string, KustomizationText])[]> {
+    const read: (readonly [string, KustomizationText])[] = [];
+    const unknown = new Map<string, string>();
+    for (const [folder, file] of open) {
+      const version = tree.versions.get(file) ?? '';
+      const known = version === '' ? undefined : (texts.get(version) ?? this.#texts.get(version));
+      if (known === undefined) unknown.set(file, folder);
+      else {
+        texts.set(version, known);
+        read.push([folder, known]);
+      }
+    }
+    await readEach(tree, [...unknown.keys()], (file, content) => {
+      const text = parseKustomization(content);
+      const version = tree.versions.get(file) ?? '';
+      if (version !== '' && content !== undefined) texts.set(version, text);
+      read.push([unknown.get(file) ?? '', text]);
+      return true;
+    });
+    return read;
+  }
+}
+
+/** Those that no other one builds on; and of those that build on each other in a circle one, so that kustomize says so. */
+function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
+  const builtOn = new Set([...edges.values()].flat());
+  const roots = wanted.filter((folder) => !builtOn.has(folder));
+  const covered = reachedFrom(roots, (folder) => edges.get(folder) ?? []);
+  for (const folder of wanted) {
+    if (covered.has(folder)) continue;
+    roots.push(folder);
+    reachedFrom([folder], (at) => edges.get(at) ?? [], covered);
+  }
+  return roots;
+}
+
+/** Some folders and all that can be reached from them. */
+export function reachedFrom(
+  folders: readonly string[],
+  next: (folder: string) => readonly string[],
+  reached = new Set<string>(),
+): Set<string> {
+  const open = folders.filter((folder) => !reached.has(folder));
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    if (reached.has(folder)) continue;
+    reached.add(folder);
+    open.push(...next(folder).filter((other) => !reached.has(other)));
+  }
+  return reached;
+}
