@@ -230,7 +230,8 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
     });
     if (probe.ok && probe.stdout.trim() === 'true') return;
   }
-  for (const part of ['objects', 'refs', 'info', 'HEAD', 'config', 'packed-refs', 'shallow', URL_FILE])
+  // First what says that the mirror is whole, to this way of reading it and to the other.
+  for (const part of [URL_FILE, 'config', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'])
     await rm(path.join(mirrorDir, part), { recursive: true, force: true });
   const made = await runGit({
     args: ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`],

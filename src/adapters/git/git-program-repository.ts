@@ -1,7 +1,7 @@
 import { TransientError } from '../../core/errors.ts';
 import { CatFile } from './cat-file.ts';
 import { diffSmallTrees } from './cat-file-trees.ts';
-import { parseCommitObject } from './commit-object.ts';
+import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from './commit-object.ts';
 import { gitEnvironment } from './git-environment.ts';
 import type {
   BlobContent,
@@ -24,8 +24,6 @@ import {
   parseTreeListing,
   refuseEndlessTree,
 } from './tree-listing.ts';
-
-const MAX_COMMIT_BYTES = 1024 * 1024;
 
 export interface GitProgramOptions {
   /** The repository itself: a bare directory or a work tree's `.git`. */
@@ -83,6 +81,7 @@ export class GitProgramRepository implements GitRepository {
     let info: CommitInfo | undefined;
     await this.#catFile.read([id], MAX_COMMIT_BYTES, (blob) => {
       if (blob.state === 'read') info = parseCommitObject(id, blob.bytes.toString('utf8'));
+      else if (blob.state === 'too-large') refuseHugeCommit(id, blob.sizeBytes);
     });
     return info ?? refuseRef(id);
   }

@@ -70,7 +70,10 @@ export interface ReadBlobsOptions {
 export interface GitRepository {
   /** The commit a ref stands for, without the network. InputError `git.ref-not-found`. */
   resolve(ref: GitRef): Promise<string>;
-  /** Any revision text a user may type (branch, tag, remote branch, id, `main~2`). InputError `git.ref-not-found`. */
+  /**
+   * Any revision text a user may type (branch, tag, remote branch, id; with the git program also `main~2`). InputError
+   * `git.ref-not-found`, or `git.needs-program`.
+   */
   resolveRevision(revision: string): Promise<string>;
   commit(id: string): Promise<CommitInfo>;
   /** All leaves of a commit's tree in path order. */
@@ -103,6 +106,8 @@ export interface GitMirror extends GitRepository {
    * (credentials, host key, no such ref), TransientError when it could not be asked.
    */
   fetch(ref: GitRef, options?: FetchOptions): Promise<string>;
+  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  tagOf(ref: GitRef): Promise<string | undefined>;
   /** Remembers a commit under a name of ours, across restarts; what it needs is kept. */
   pin(name: PinName, commit: string): Promise<void>;
   pinned(name: PinName): Promise<string | undefined>;

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
@@ -9,15 +9,23 @@ import type { MirrorOptions } from './git-program-mirror.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
+import { needsGitProgram } from './git-program.ts';
 import { gitHttpClient } from './http-client.ts';
+import { refuseUnreadable } from './in-process-limits.ts';
 import { InProcessRepository } from './in-process-repository.ts';
+import { checkPackBounds } from './pack-bounds.ts';
 import { lockMirror } from './mirror-lock.ts';
 
 const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
+/** Where the next fetch begins, whatever its ref was. */
+const FETCHED_REF = 'refs/berth/fetched';
 /** Packs are held in memory here, so the limit is far below the git program's. */
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
 
-/** A mirror without a git program: https and http through isomorphic-git; a local path is read where it lies; no ssh. */
+/**
+ * A mirror without a git program: https and http through isomorphic-git; a local path is read where it lies; no ssh. Every fetch that
+ * brings something adds a pack, and nothing puts them together.
+ */
 export class InProcessMirror extends InProcessRepository implements GitMirror {
   readonly #options: MirrorOptions;
   readonly #remote: boolean;
@@ -35,27 +43,12 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     const url = parseGitUrl(options.url);
     checkAuthFits(url, options.auth ?? NO_AUTH);
     if (url.transport === 'ssh')
-      throw new InputError('ssh needs the git program, which is not used here', {
-        code: 'git.needs-program',
-        subject: `Git repository ${url.text}`,
-        hint: 'install git, or use the https URL of the repository',
-      });
-    if (url.transport === 'file') {
-      const place = url.text.startsWith('file:') ? fileURLToPath(url.text) : url.text;
-      const worktree = await readFile(path.join(place, '.git', 'HEAD')).then(
-        () => true,
-        () => false,
-      );
-      return new InProcessMirror(
-        options,
-        worktree ? path.join(place, '.git') : place,
-        false,
-        async () => undefined,
-      );
-    }
+      throw needsGitProgram(`Git repository ${url.text}`, 'ssh', 'use the https URL of the repository');
     await mkdir(options.mirrorDir, { recursive: true });
     const unlock = await lockMirror(options.mirrorDir);
     try {
+      if (url.transport === 'file')
+        return new InProcessMirror(options, await localGitDir(url.text), false, unlock);
       await prepare(options);
       return new InProcessMirror(options, options.mirrorDir, true, unlock);
     } catch (error) {
@@ -68,11 +61,28 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     checkGitRef(ref);
     // A repository that is read in place may have grown since; what was remembered of its packs goes.
     this.cache = {};
-    if (!this.#remote) return this.resolve(ref);
+    if (!this.#remote) {
+      await this.#findInPlace();
+      const found = await this.resolve(ref);
+      options.onAnswered?.();
+      return found;
+    }
     if (ref.type === 'commit') {
       const known = await this.resolve(ref).catch(() => undefined);
       if (known !== undefined) return known;
     }
+    try {
+      return await this.#fetchRef(ref, options);
+    } catch (error) {
+      if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
+      // The mirror is only a cache: what is damaged goes, and everything is fetched again, once.
+      await make(this.#options);
+      this.cache = {};
+      return this.#fetchRef(ref, options);
+    }
+  }
+
+  async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {
     const signals = [AbortSignal.timeout(this.#options.fetchTimeoutMs ?? DEFAULT_FETCH_TIMEOUT_MS)];
     if (options.signal !== undefined) signals.push(options.signal);
     try {
@@ -83,17 +93,47 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       tellRefused(meaning, this.#options.auth);
       throw meaning;
     }
-    return this.resolve(ref);
+    const commit = await this.resolve(ref).catch((cause: unknown) => {
+      // A tag may well lead to what is no commit; what cannot be read at all is damaged.
+      throw cause instanceof InputError ? cause : this.#corrupt(cause);
+    });
+    await git.writeRef({ ...this.store, ref: FETCHED_REF, value: commit, force: true });
+    return commit;
+  }
+
+  /** Somebody else's repository, which may come and go. */
+  async #findInPlace(): Promise<void> {
+    const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
+    if (isThere === undefined)
+      throw new InputError('there is no such repository', {
+        code: 'git.repository-not-found',
+        subject: `Git repository ${this.#options.url}`,
+      });
+    await refuseUnreadable(this.gitDir);
+  }
+
+  #corrupt(cause: unknown): TransientError {
+    return new TransientError(`objects are missing or damaged (${errorText(cause)})`, {
+      code: 'git.corrupt',
+      subject: `Git mirror ${this.gitDir}`,
+      cause,
+    });
   }
 
   async pin(name: PinName, commit: string): Promise<void> {
     // A repository that is read in place belongs to somebody else.
-    if (!this.#remote) return;
+    if (!this.#remote) return writeFile(this.#pinFile(name), commit);
     await git.writeRef({ ...this.store, ref: `refs/berth/${name}`, value: commit, force: true });
   }
 
-  pinned(name: PinName): Promise<string | undefined> {
-    return this.commitOf(`refs/berth/${name}`);
+  async pinned(name: PinName): Promise<string | undefined> {
+    if (this.#remote) return this.commitOf(`refs/berth/${name}`);
+    const commit = await readFile(this.#pinFile(name), 'utf8').catch(() => '');
+    return /^[0-9a-f]{40}$/.test(commit) ? this.commitOf(commit) : undefined;
+  }
+
+  #pinFile(name: PinName): string {
+    return path.join(this.#options.mirrorDir, `berth-pin-${name}`);
   }
 
   /** There is nothing here that packs could be put together with. */
@@ -117,10 +157,13 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     const keepAs = async (remoteRef: string, localRef: string, singleBranch = true): Promise<void> => {
       const got = await git.fetch({
         ...this.store,
+        fs: checkingPacks(`Git repository ${url}`),
         http,
         url,
         remote: 'origin',
-        ref: remoteRef,
+        // Its commit is what the remote is told to be here already.
+        ref: FETCHED_REF,
+        remoteRef,
         singleBranch,
       });
       if (got.fetchHead === null) throw new git.Errors.NotFoundError(remoteRef);
@@ -180,6 +223,9 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           cause: error,
         });
     }
+    // A branch or tag of before stands where this one is to be kept: `release` in the way of `release/1.2`.
+    if (['EISDIR', 'ENOTDIR', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code)))
+      return this.#corrupt(error);
     return new TransientError(`git failed: ${errorText(error)}`, {
       code: 'git.failed',
       subject,
@@ -188,15 +234,39 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   }
 }
 
-async function prepare({ mirrorDir, url }: MirrorOptions): Promise<void> {
-  const store = { fs, gitdir: mirrorDir };
-  const recorded: unknown = await git
-    .getConfig({ ...store, path: 'remote.origin.url' })
-    .catch(() => undefined);
-  if (recorded === url) return;
-  for (const part of ['objects', 'refs', 'HEAD', 'config', 'packed-refs', 'shallow'])
-    await rm(path.join(mirrorDir, part), { recursive: true, force: true });
-  await git.init({ ...store, dir: mirrorDir, bare: true, defaultBranch: 'main' });
+/** Files as ever; a pack is looked through before it is written, and so before anything in it is inflated. */
+function checkingPacks(subject: string): { readonly promises: typeof fs.promises } {
+  const writeChecked = async (...args: Parameters<typeof writeFile>): Promise<void> => {
+    const [file, data] = args;
+    if (typeof file === 'string' && file.endsWith('.pack') && Buffer.isBuffer(data))
+      await checkPackBounds(data, subject);
+    return writeFile(...args);
+  };
+  return { promises: { ...fs.promises, writeFile: writeChecked } };
+}
+
+async function prepare(options: MirrorOptions): Promise<void> {
+  const { mirrorDir: gitdir, url } = options;
+  const path = 'remote.origin.url';
+  const recorded: unknown = await git.getConfig({ fs, gitdir, path }).catch(() => undefined);
+  if (recorded !== url) await make(options);
+}
+
+/** Makes the directory an empty repository for this URL; what the git program kept there, or another URL brought, is only a cache. */
+async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
+  for (const part of ['config', 'berth-url', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'])
+    await rm(path.join(gitdir, part), { recursive: true, force: true });
+  await git.init({ fs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });
   // Written last: it says that the mirror is whole. It also holds the refspec that isomorphic-git asks for.
-  await git.addRemote({ ...store, remote: 'origin', url, force: true });
+  await git.addRemote({ fs, gitdir, remote: 'origin', url, force: true });
+}
+
+/** A work tree's `.git`, also where that is a file that says where it lies, or the bare repository itself. */
+async function localGitDir(url: string): Promise<string> {
+  const place = url.startsWith('file:') ? fileURLToPath(url) : url;
+  const dotGit = path.join(place, '.git');
+  const info = await stat(dotGit).catch(() => undefined);
+  if (info?.isDirectory() === true) return dotGit;
+  const target = info && /^gitdir: (.+)$/m.exec(await readFile(dotGit, 'utf8'))?.[1];
+  return target === undefined ? place : path.resolve(place, target.trim());
 }

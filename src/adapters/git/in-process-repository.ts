@@ -12,10 +12,14 @@ import type {
   TreeChange,
   TreeEntry,
 } from './git-repository.ts';
+import { refuseExpression } from './in-process-limits.ts';
+import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from './commit-object.ts';
 import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.ts';
-import type { ReadTree } from './in-process-tree.ts';
-import { checkRevision, refuseRef, resolveGitRef } from './resolve-ref.ts';
+import type { ReadTree, TreeLeaf } from './in-process-tree.ts';
+import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from './resolve-ref.ts';
+import type { RefReader } from './resolve-ref.ts';
 import { MAX_TREE_ENTRIES, refuseEndlessTree } from './tree-listing.ts';
+import { parseTreeObject } from './tree-object.ts';
 
 type Ids = ReadonlyMap<string, string | undefined>;
 
@@ -33,10 +37,14 @@ export class InProcessRepository implements GitRepository {
   /** isomorphic-git keeps pack indexes in here; a fresh one makes it look at the disk again. */
   protected cache: object = {};
   readonly #readTree: ReadTree;
+  readonly #refs: RefReader = {
+    commitOf: (name) => this.commitOf(name),
+    tagNames: () => git.listTags(this.store),
+  };
 
   constructor(gitDir: string) {
     this.gitDir = gitDir;
-    this.#readTree = async (oid) => (await git.readTree({ ...this.store, oid })).tree;
+    this.#readTree = (oid) => readTreeOf(this.store, oid);
   }
 
   protected get store() {
@@ -44,14 +52,17 @@ export class InProcessRepository implements GitRepository {
   }
 
   resolve(ref: GitRef): Promise<string> {
-    return resolveGitRef(ref, {
-      commitOf: (name) => this.commitOf(name),
-      tagNames: () => git.listTags(this.store),
-    });
+    return resolveGitRef(ref, this.#refs);
+  }
+
+  /** Name of the tag that a ref leads to now; undefined when it is no tag, or when there is none. */
+  tagOf(ref: GitRef): Promise<string | undefined> {
+    return tagOfRef(ref, this.#refs);
   }
 
   async resolveRevision(revision: string): Promise<string> {
     checkRevision(revision);
+    refuseExpression(revision);
     for (const name of [
       revision,
       `refs/heads/${revision}`,
@@ -70,20 +81,12 @@ export class InProcessRepository implements GitRepository {
   }
 
   async commit(id: string): Promise<CommitInfo> {
-    const { commit } = await this.#read(id, () => git.readCommit({ ...this.store, oid: id }));
-    const person = (who: typeof commit.author) => ({
-      name: who.name,
-      email: who.email,
-      timeMs: who.timestamp * 1000,
+    return this.#read(id, async () => {
+      const found = await git.readObject({ ...this.store, oid: id, format: 'content' }).catch(absent);
+      if (found?.type !== 'commit' || found.format !== 'content') return refuseRef(id);
+      if (found.object.length > MAX_COMMIT_BYTES) refuseHugeCommit(id, found.object.length);
+      return parseCommitObject(id, Buffer.from(found.object).toString('utf8'));
     });
-    return {
-      id,
-      parents: commit.parent,
-      author: person(commit.author),
-      committer: person(commit.committer),
-      subject: commit.message.trimStart().split('\n', 1)[0] ?? '',
-      signed: commit.gpgsig !== undefined,
-    };
   }
 
   async listTree(commit: string): Promise<readonly TreeEntry[]> {
@@ -185,4 +188,25 @@ export class InProcessRepository implements GitRepository {
   #failed(subject: string, cause: unknown): TransientError {
     return new TransientError(`cannot be read: ${errorText(cause)}`, { code: 'git.failed', subject, cause });
   }
+}
+
+function absent(error: unknown): undefined {
+  if (!(error instanceof git.Errors.NotFoundError)) throw error;
+}
+
+type Store = Pick<Parameters<typeof git.readObject>[0], 'fs' | 'gitdir' | 'cache'>;
+
+/** Not git.readTree: one file with a backslash in its name, or a mode of old, made it refuse the whole repository. */
+async function readTreeOf(store: Store, oid: string): Promise<readonly TreeLeaf[]> {
+  const found = await git.readObject({ ...store, oid, format: 'content' });
+  if (found.type === 'commit' && found.format === 'content') {
+    const { commit } = await git.readCommit({ ...store, oid });
+    return readTreeOf(store, commit.tree);
+  }
+  const leaves =
+    found.type === 'tree' && found.format === 'content'
+      ? parseTreeObject(Buffer.from(found.object), oid.length / 2)
+      : undefined;
+  if (leaves === undefined) throw new git.Errors.ObjectTypeError(oid, found.type as 'blob', 'tree');
+  return leaves;
 }

@@ -53,7 +53,7 @@ export async function diffTreeObjects(
   return changes;
 }
 
-/** Blob id of a path in a commit; undefined when there is no file. */
+/** Blob id of a path in a commit; undefined when there is no plain file. */
 export async function lookUpPath(
   readTree: ReadTree,
   commit: string,
@@ -64,7 +64,7 @@ export async function lookUpPath(
   for (const [index, part] of parts.entries()) {
     const entry = (await readTree(oid)).find((candidate) => candidate.path === part);
     if (entry === undefined) return undefined;
-    if (index === parts.length - 1) return entry.type === 'blob' ? entry.oid : undefined;
+    if (index === parts.length - 1) return entry.mode.startsWith('100') ? entry.oid : undefined;
     if (entry.type !== 'tree') return undefined;
     oid = entry.oid;
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { simpleGit } from 'simple-git';
 import type { SimpleGit } from 'simple-git';
+import { hasGitProgram, needsGitProgram } from '../../adapters/git/git-program.ts';
 import type { Document } from 'yaml';
 import { parseDocument } from 'yaml';
 
@@ -26,8 +27,9 @@ export interface DemoChange {
   readonly edit: (document: Document) => void;
 }
 
-/** Opens the repository under `dir`, making it from `exampleDir` on the first start. Safe to call again after a kill at any point. */
+/** Opens the repository under `dir`, making it from `exampleDir` on the first start. Safe to call again after a kill at any point. InputError `git.needs-program`. */
 export async function openDemoRepository(dir: string, exampleDir: string): Promise<DemoRepository> {
+  if (!(await hasGitProgram(process.env))) throw needsGitProgram('The demo', 'making its repository');
   const bareDir = join(dir, 'fleet.git');
   const cloneDir = join(dir, 'fleet');
   await mkdir(bareDir, { recursive: true });

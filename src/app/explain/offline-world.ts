@@ -60,9 +60,9 @@ async function readRevision(
 ): Promise<Fleet> {
   const { findGitDir } = await import('../fleet/find-git-dir.ts');
   const { FleetReader } = await import('../fleet/fleet-reader.ts');
-  const { GitProgramRepository } = await import('../../adapters/git/git-program-repository.ts');
+  const { openRepository } = await import('../../adapters/git/open-repository.ts');
   const { gitDir, below } = await findGitDir(path.resolve(cwd, from));
-  const repository = new GitProgramRepository({ gitDir, ambient: env });
+  const { repository } = await openRepository({ gitDir, ambient: env });
   try {
     const paths = below === '' ? [] : [`${below}/**`];
     return await new FleetReader(repository, { paths }).read(await repository.resolveRevision(ref));

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { GitProgramMirror } from '../../adapters/git/git-program-mirror.ts';
 import type { MirrorOptions } from '../../adapters/git/git-program-mirror.ts';
+import { openMirror } from '../../adapters/git/open-mirror.ts';
 import { SignatureVerifier } from '../../adapters/git/commit-signature.ts';
 import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';
 import { InputError, TransientError } from '../../core/errors.ts';
@@ -10,6 +10,7 @@ import type { Fleet } from './fleet.ts';
 import type { ParsePool } from './parse-pool.ts';
 import type { ParsedCache } from './parsed-cache.ts';
 import { FleetReader } from './fleet-reader.ts';
+import type { LastCompleteStore } from './fleet-reader.ts';
 import { LastFollowed } from './last-followed.ts';
 import { Tidying } from './tidying.ts';
 
@@ -26,6 +27,8 @@ export interface FleetSourceOptions extends MirrorOptions {
 /** One Git source, kept open; each commit is read as the difference to the one before. */
 export interface FleetSource {
   readonly repository: GitMirror;
+  /** There is no git program; see `openMirror`. */
+  readonly inProcess: boolean;
   /** Asks the remote. `moved`: the ref stands for another commit than at the fetch before (true the first time). */
   fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /** The commit that was followed last, also before a restart, while its settings are the same; undefined when there is none. */
@@ -37,26 +40,19 @@ export interface FleetSource {
   close(): Promise<void>;
 }
 
-/** Opens a source without touching the network. InputError for a bad URL, ref or glob. */
+/** Opens a source without touching the network. InputError for a bad URL, ref or glob, and for what needs a git program that is not there. */
 export async function openFleetSource(options: FleetSourceOptions): Promise<FleetSource> {
   const ref = checkGitRef(options.ref ?? { type: 'head' });
   const verifier =
     options.signatures === undefined ? undefined : new SignatureVerifier(options.signatures, options.ambient);
-  const repository = await GitProgramMirror.open(options);
+  const { repository, inProcess } = await openMirror(options, verifier !== undefined);
   const reader = new FleetReader(repository, {
     paths: options.paths,
     keepLastGood: true,
     ambient: options.ambient,
     cache: options.cache,
     pool: options.pool,
-    lastComplete: {
-      load: () => repository.pinned('complete'),
-      // On a full disk an older commit stays remembered, by which objects are kept rather than lost: no reason to stop reading.
-      store: (commit) =>
-        repository.pin('complete', commit).catch((error: unknown) => {
-          if (!(error instanceof TransientError)) throw error;
-        }),
-    },
+    lastComplete: lastCompleteIn(repository),
   });
   const { url, signatures, mirrorDir } = options;
   const followed = new LastFollowed(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
@@ -75,6 +71,7 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
   };
   return {
     repository,
+    inProcess,
     async fetch(fetchOptions) {
       const commit = await repository.fetch(ref, fetchOptions);
       if (verifier !== undefined && commit !== accepted) {
@@ -108,5 +105,16 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
       await options.cache?.close();
       await verifier?.close();
     },
+  };
+}
+
+function lastCompleteIn(repository: GitMirror): LastCompleteStore {
+  return {
+    load: () => repository.pinned('complete'),
+    // On a full disk an older commit stays remembered, by which objects are kept rather than lost: no reason to stop reading.
+    store: (commit) =>
+      repository.pin('complete', commit).catch((error: unknown) => {
+        if (!(error instanceof TransientError)) throw error;
+      }),
   };
 }

@@ -1,13 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { GitProgramRepository } from '../../adapters/git/git-program-repository.ts';
+import { needsGitProgram } from '../../adapters/git/git-program.ts';
+import type { GitRepository } from '../../adapters/git/git-repository.ts';
+import { openRepository } from '../../adapters/git/open-repository.ts';
+import type { OpenedRepository } from '../../adapters/git/open-repository.ts';
 import { trialMerge } from '../../adapters/git/trial-merge.ts';
 import { InputError } from '../../core/errors.ts';
 
 export interface ComparedCommits {
   /** Reads both commits, also one that was only merged on trial. */
-  readonly repository: GitProgramRepository;
+  readonly repository: GitRepository;
   /** Full ids: what stands before, and what would stand after. */
   readonly before: string;
   readonly after: string;
@@ -30,7 +33,7 @@ export interface CompareInput {
  * The two commits that tell what merging `head` into `base` changes: the tip of `base`, and what would stand there. When `base`
  * has moved on, that is neither of the two but their merge, which is made on trial: a cluster drained on one side and a
  * placement narrowed on the other move something that no comparison with the common ancestor shows.
- * @throws InputError when a ref is unknown or the two do not merge by themselves
+ * @throws InputError when a ref is unknown, the two do not merge by themselves, or merging them needs a git program that is not there
  */
 export async function withComparedCommits<T>(
   input: CompareInput,
@@ -38,18 +41,19 @@ export async function withComparedCommits<T>(
 ): Promise<T> {
   const scratchDir = await mkdtemp(path.join(tmpdir(), 'berth-merge-'));
   const { gitDir, ambient } = input;
-  const repository = new GitProgramRepository({ gitDir, ambient, objectsIn: scratchDir });
+  let opened: OpenedRepository | undefined;
   try {
-    return await use(await compare(input, repository, scratchDir));
+    opened = await openRepository({ gitDir, ambient, objectsIn: scratchDir });
+    return await use(await compare(input, opened, scratchDir));
   } finally {
-    await repository.close();
+    await opened?.repository.close();
     await rm(scratchDir, { recursive: true, force: true });
   }
 }
 
 async function compare(
   input: CompareInput,
-  repository: GitProgramRepository,
+  { repository, inProcess }: OpenedRepository,
   scratchDir: string,
 ): Promise<ComparedCommits> {
   const [base, head] = [
@@ -73,6 +77,12 @@ async function compare(
     };
   if (from === head)
     return { ...plain, after: base, notes: [`${input.base} already holds everything of ${input.head}.`] };
+  if (inProcess)
+    throw needsGitProgram(
+      input.head,
+      `merging it into ${input.base}, which has moved on since,`,
+      `bring ${input.head} up to date, or see what it changes by itself with --from-merge-base`,
+    );
   const times = [await repository.commit(base), await repository.commit(head)].map(
     ({ committer }) => committer.timeMs,
   );

@@ -13,6 +13,8 @@ export function describeGitRepository(
     let first: string;
     let second: string;
     let side: string;
+    let odd: string;
+    let nameless: string;
 
     beforeAll(async () => {
       fixture = new GitFixture();
@@ -34,7 +36,10 @@ export function describeGitRepository(
       fixture.git('tag', '-a', '-m', 'annotated', 'v1.10.0', second);
       fixture.git('tag', 'v2.0.0-rc.1', second);
       fixture.git('tag', 'nightly', second);
+      ({ odd, nameless } = oddCommits(fixture));
       repository = await open(fixture, [
+        { type: 'branch', name: 'odd' },
+        { type: 'branch', name: 'nameless' },
         { type: 'head' },
         { type: 'branch', name: 'main' },
         { type: 'branch', name: 'side' },
@@ -105,6 +110,25 @@ export function describeGitRepository(
       ]);
     });
 
+    it('lists names and modes that only odd tools write, each for itself', async () => {
+      const listed = (await repository.listTree(odd)).map(({ path, mode }) => `${mode} ${path}`);
+      const want = ['100644 a\\b.yaml', '100644 old.yaml', '160000 sub', '100644 x\ufffd.yaml'];
+      expect(listed).toEqual(want);
+      const changes = (await repository.diffTrees(first, odd)).flatMap(({ entry }) => entry ?? []);
+      expect(changes.map(({ path, mode }) => `${mode} ${path}`).sort()).toEqual(want.sort());
+    });
+
+    it.each([
+      ['without an author', () => nameless, 'git.bad-commit'],
+      ['that is not there', () => '0123456789012345678901234567890123456789', 'git.ref-not-found'],
+    ])('says what is wrong with a commit %s', async (_name, id, code) => {
+      await expect(repository.commit(id())).rejects.toMatchObject({ name: 'InputError', code });
+    });
+
+    it('takes a time that no calendar has for none', async () => {
+      expect(await repository.commit(odd)).toMatchObject({ author: { timeMs: 0 }, committer: { timeMs: 0 } });
+    });
+
     it('tells what differs between two trees', async () => {
       const describeChange = async (from: string, to: string) =>
         (await repository.diffTrees(from, to))
@@ -168,6 +192,8 @@ export function describeGitRepository(
         const commits = [...versions].map(([path, of]) => [path, of.map(({ commit }) => commit)] as const);
         return { isWhole, ...Object.fromEntries(commits) };
       };
+      // As a link it was no file.
+      expect(await commitsOf(['link'], 10)).toEqual({ isWhole: true });
       const both = { 'a.yaml': [second, first], 'dir/b.yaml': [first] };
       expect(await commitsOf(['a.yaml', 'dir/b.yaml', 'never'], 10)).toEqual({ isWhole: true, ...both });
       expect(await commitsOf(['a.yaml'], 1)).toEqual({ isWhole: false, 'a.yaml': [second] });
@@ -180,4 +206,29 @@ export function describeGitRepository(
       expect(await repository.mergeBase(side, second)).toBeUndefined();
     });
   });
+}
+
+/** What may come from a server that does not look at what it is given. */
+function oddCommits(fixture: GitFixture): { readonly odd: string; readonly nameless: string } {
+  const blob = Buffer.from(fixture.git('rev-parse', 'main:empty'), 'hex');
+  const entry = (mode: string, name: string) =>
+    Buffer.concat([Buffer.from(`${mode} `), Buffer.from(name, 'latin1'), Buffer.from([0]), blob]);
+  const tree = fixture.rawObject(
+    'tree',
+    Buffer.concat([
+      entry('100644', 'a\\b.yaml'),
+      entry('100664', 'old.yaml'),
+      entry('160000', 'sub'),
+      entry('100644', 'x\xff.yaml'),
+    ]),
+  );
+  const person = 'Ada <ada@example.com> 99999999999999999999 +0000';
+  const odd = fixture.rawObject(
+    'commit',
+    Buffer.from(`tree ${tree}\nauthor ${person}\ncommitter ${person}\n\nodd\n`),
+  );
+  const nameless = fixture.rawObject('commit', Buffer.from(`tree ${tree}\n\nby nobody\n`));
+  fixture.git('update-ref', 'refs/heads/odd', odd);
+  fixture.git('update-ref', 'refs/heads/nameless', nameless);
+  return { odd, nameless };
 }

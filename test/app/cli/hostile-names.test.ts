@@ -37,6 +37,7 @@ describe('what strangers name cannot draw on the terminal', () => {
       warnings: [hostile],
       sources: [
         {
+          inProcess: false,
           name: 'fleet',
           commit: 'abc',
           subject: hostile,

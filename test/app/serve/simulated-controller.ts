@@ -232,6 +232,7 @@ export class Simulation {
     });
     const source: FleetSource = {
       repository: undefined as never,
+      inProcess: false,
       fetch: async () => {
         if (random() < this.api.rates.fail)
           throw new TransientError('remote gone', { code: 'git.network', subject: 'git' });

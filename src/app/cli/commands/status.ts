@@ -65,7 +65,8 @@ export function renderStatus(status: ControllerStatus): string {
     held?.reason ?? '',
   ]);
   const details = [
-    ...status.sources.flatMap(({ name, problems, pruneHeld }) => [
+    ...status.sources.flatMap(({ name, inProcess, problems, pruneHeld }) => [
+      ...(inProcess ? [`${name}: no git program was found; read in process, which is slower`] : []),
       ...problems.map((problem) => `${name}: ${problem}`),
       ...(pruneHeld === undefined ? [] : [`${name}: ${pruneHeld}`]),
     ]),

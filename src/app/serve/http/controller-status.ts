@@ -21,6 +21,8 @@ export interface ControllerStatus {
 
 export interface SourceReport {
   readonly name: string;
+  /** Followed without a git program. */
+  readonly inProcess: boolean;
   readonly commit: string | undefined;
   readonly subject: string | undefined;
   readonly objects: number;
@@ -59,7 +61,7 @@ export function controllerStatus(parts: {
 }
 
 function sourceReport(loop: GitLoop): SourceReport {
-  const { name, fleet, outcome, lastError } = loop.status();
+  const { name, inProcess, fleet, outcome, lastError } = loop.status();
   const read = (fleet?.problems ?? []).map(
     ({ location, message }) => `${location === undefined ? '' : `${formatLocation(location)}: `}${message}`,
   );
@@ -69,6 +71,7 @@ function sourceReport(loop: GitLoop): SourceReport {
   );
   return {
     name,
+    inProcess,
     commit: fleet?.commit?.id,
     subject: fleet?.commit?.subject,
     objects: fleet?.objects.length ?? 0,

@@ -46,6 +46,7 @@ export interface GitLoopOptions {
 /** What the loop knows of its source, for `berth status`. */
 export interface SourceStatus {
   readonly name: string;
+  readonly inProcess: boolean;
   readonly fleet: Fleet | undefined;
   readonly outcome: SyncOutcome | undefined;
   readonly lastError: unknown;
@@ -84,6 +85,7 @@ export class GitLoop {
   status(): SourceStatus {
     return {
       name: this.#options.name,
+      inProcess: this.#options.source.inProcess,
       fleet: this.#fleet ?? this.#unchecked,
       outcome: this.#outcome,
       lastError: this.#lastError,

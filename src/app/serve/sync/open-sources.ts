@@ -83,6 +83,7 @@ export async function openSources(
       });
       return {
         name,
+        inProcess: source.inProcess,
         loop,
         start: (supervisor: Supervisor) => {
           supervisor.start(`source ${name}`, (signal) => loop.run(signal));
@@ -95,9 +96,14 @@ export async function openSources(
       };
     }),
   );
+  const inProcess = opened.filter((source) => source.inProcess).map(({ name }) => name);
+  if (inProcess.length > 0) options.log.warn(IN_PROCESS, { sources: inProcess });
   claims.looks.onWake((source) => opened.find(({ name }) => name === source)?.loop.fetch());
   return opened;
 }
+
+const IN_PROCESS =
+  'no git program was found: sources are read in process, several times slower and with packs in memory; only for repositories whose writers you trust; install git and start again';
 
 function endings(
   name: string,

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { needsGitProgram } from './git-program.ts';
+
+/** Files whose presence means that a part of the repository lies elsewhere. */
+const ELSEWHERE = [
+  ['commondir', 'a linked work tree'],
+  ['objects/info/alternates', 'a repository that borrows objects from another one'],
+] as const;
+
+/** What isomorphic-git would take for an empty or damaged repository. InputError `git.needs-program`. */
+export async function refuseUnreadable(gitDir: string): Promise<void> {
+  const subject = `Git repository ${gitDir}`;
+  const textOf = (name: string): Promise<string> => readFile(path.join(gitDir, name), 'utf8').catch(() => '');
+  for (const [name, what] of ELSEWHERE)
+    if ((await textOf(name)).trim() !== '') throw needsGitProgram(subject, `reading ${what}`);
+  const config = await textOf('config');
+  const other = /^\s*(objectformat|refstorage)\s*=\s*"?(?!sha1\b|files\b)(\w+)/im.exec(config);
+  if (other !== null)
+    throw needsGitProgram(subject, `reading a repository with ${other[1] ?? ''} = ${other[2] ?? ''}`);
+}
+
+/** Revisions that say more than a name: `main~2`, `HEAD^`, `main@{1}`, `:/text`. */
+export function refuseExpression(revision: string): void {
+  if (/[~^:]|@\{|\.\.|^@$/.test(revision))
+    throw needsGitProgram(
+      `Git ref ${revision}`,
+      'a revision that is no branch, tag or commit by its name',
+      'name the commit by its id',
+    );
+}

@@ -1,0 +1,28 @@
+import { hasGitProgram, needsGitProgram } from './git-program.ts';
+import { GitProgramMirror } from './git-program-mirror.ts';
+import type { MirrorOptions } from './git-program-mirror.ts';
+import type { GitMirror } from './git-repository.ts';
+
+export interface OpenedMirror {
+  readonly repository: GitMirror;
+  /** There is no git program: several times slower, with packs in memory. */
+  readonly inProcess: boolean;
+}
+
+/**
+ * Follows a remote with the git program, in process where there is none. What only the git program can do (ssh, and checking
+ * signatures: `isSigned`) is then an InputError `git.needs-program`, never left out.
+ */
+export async function openMirror(options: MirrorOptions, isSigned: boolean): Promise<OpenedMirror> {
+  if (await hasGitProgram(options.ambient))
+    return { repository: await GitProgramMirror.open(options), inProcess: false };
+  if (isSigned)
+    throw needsGitProgram(
+      `Git repository ${options.url}`,
+      'checking signatures',
+      'take the signature policy out of the source, if nobody has to vouch for its commits',
+    );
+  // A quarter of a second that a start with git need not wait for.
+  const { InProcessMirror } = await import('./in-process-mirror.ts');
+  return { repository: await InProcessMirror.open(options), inProcess: true };
+}

@@ -1,0 +1,20 @@
+import { hasGitProgram } from './git-program.ts';
+import { GitProgramRepository } from './git-program-repository.ts';
+import type { GitProgramOptions } from './git-program-repository.ts';
+import type { GitRepository } from './git-repository.ts';
+import { refuseUnreadable } from './in-process-limits.ts';
+
+export interface OpenedRepository {
+  readonly repository: GitRepository;
+  readonly inProcess: boolean;
+}
+
+/** Reads a repository on disk with the git program, in process where there is none. InputError `git.needs-program`. */
+export async function openRepository(options: GitProgramOptions): Promise<OpenedRepository> {
+  if (await hasGitProgram(options.ambient))
+    return { repository: new GitProgramRepository(options), inProcess: false };
+  await refuseUnreadable(options.gitDir);
+  // A quarter of a second that nobody with git need wait for.
+  const { InProcessRepository } = await import('./in-process-repository.ts');
+  return { repository: new InProcessRepository(options.gitDir), inProcess: true };
+}

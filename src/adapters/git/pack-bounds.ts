@@ -1,0 +1,76 @@
+import { setImmediate } from 'node:timers/promises';
+import { inflateSync } from 'node:zlib';
+import { InputError } from '../../core/errors.ts';
+
+/** What is inflated whole in process, and never in the git program. */
+export const MAX_OBJECT_BYTES = 64 * 1024 ** 2;
+const HEADER_BYTES = 12;
+const TRAILER_BYTES = 20;
+const [OFS_DELTA, REF_DELTA] = [6, 7];
+/** Others get their turn after so many objects. */
+const AT_ONCE = 500;
+
+/**
+ * Walks a pack before isomorphic-git inflates it, which trusts it: gigabytes of zeros take a few kilobytes there. An object that is
+ * larger than the bound, says so of itself, or is larger than it says, is an InputError `git.too-large`.
+ */
+export async function checkPackBounds(
+  pack: Buffer,
+  subject: string,
+  maxBytes = MAX_OBJECT_BYTES,
+): Promise<void> {
+  const count = pack.readUInt32BE(8);
+  let at = HEADER_BYTES;
+  for (let object = 0; object < count && at < pack.length - TRAILER_BYTES; object++) {
+    if (object % AT_ONCE === 0) await setImmediate();
+    const type = ((pack[at] ?? 0) >> 4) & 7;
+    const declared = readSize(pack, at, 4);
+    at = declared.end;
+    if (type === OFS_DELTA) at = readSize(pack, at, 7).end;
+    if (type === REF_DELTA) at += 20;
+    if (declared.size > maxBytes) throw tooLarge(subject, maxBytes);
+    const { content, consumed } = inflateWithin(pack.subarray(at), declared.size, () =>
+      tooLarge(subject, maxBytes),
+    );
+    if (type === OFS_DELTA || type === REF_DELTA) {
+      const base = readSize(content, 0, 7);
+      if (Math.max(base.size, readSize(content, base.end, 7).size) > maxBytes)
+        throw tooLarge(subject, maxBytes);
+    }
+    at += consumed;
+  }
+}
+
+function inflateWithin(bytes: Buffer, size: number, refusal: () => InputError) {
+  try {
+    const { buffer, engine } = inflateSync(bytes, {
+      info: true,
+      maxOutputLength: Math.max(size, 1),
+    }) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+    return { content: buffer, consumed: engine.bytesWritten };
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? refusal() : error;
+  }
+}
+
+/** A number of seven bits a byte, the lowest first, after `firstBits` of the first byte. */
+function readSize(bytes: Buffer, start: number, firstBits: 4 | 7): { size: number; end: number } {
+  let [at, byte] = [start + 1, bytes[start] ?? 0];
+  let size = byte & (2 ** firstBits - 1);
+  for (let weight = 2 ** firstBits; byte >= 0x80; weight *= 128) {
+    byte = bytes[at++] ?? 0;
+    size += (byte & 0x7f) * weight;
+  }
+  return { size, end: at };
+}
+
+function tooLarge(subject: string, maxBytes: number): InputError {
+  return new InputError(
+    `holds an object of more than ${maxBytes} bytes, which is too much to read in process`,
+    {
+      code: 'git.too-large',
+      subject,
+      hint: 'install git, or point the source at a repository without such files',
+    },
+  );
+}

@@ -1,0 +1,29 @@
+import type { TreeLeaf } from './in-process-tree.ts';
+
+/** Entries of a tree object: `mode name\0` and the id's bytes. Undefined when it is no tree. A name that is not UTF-8 shows U+FFFD. */
+export function parseTreeObject(bytes: Buffer, idBytes: number): readonly TreeLeaf[] | undefined {
+  const leaves: TreeLeaf[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const space = bytes.indexOf(0x20, at);
+    const end = bytes.indexOf(0, space);
+    if (space === -1 || end === -1 || end + idBytes >= bytes.length) return undefined;
+    const path = bytes.toString('utf8', space + 1, end);
+    const mode = canonicalMode(bytes.toString('latin1', at, space));
+    const oid = bytes.toString('hex', end + 1, end + 1 + idBytes);
+    leaves.push({ path, mode, oid, type: typeOf(mode) });
+    at = end + 1 + idBytes;
+  }
+  return leaves;
+}
+
+function typeOf(mode: string): TreeLeaf['type'] {
+  if (mode === '040000') return 'tree';
+  return mode === '160000' ? 'commit' : 'blob';
+}
+
+/** As `git diff-tree` says it: old repositories hold modes like 100664. */
+function canonicalMode(mode: string): string {
+  if (mode.startsWith('4')) return '040000';
+  if (!mode.startsWith('100')) return mode;
+  return (Number.parseInt(mode, 8) & 0o100) === 0 ? '100644' : '100755';
+}
