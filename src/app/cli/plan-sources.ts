@@ -64,14 +64,14 @@ async function fetchOthers(
   });
 }
 
-type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'allowEmpty' | 'sync'>;
+type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'>;
 
 /** Without a settings file there is one source, as in `berth serve --repo`. */
 const ONLY_SOURCE: PlannedAs = { name: 'fleet' };
 
 function plannedAs(
-  { name, removalBudget: budget, allowEmpty = false, sync }: PlannedAs,
+  { name, removalBudget: budget, deletionWindow: deletionWindowMs, allowEmpty = false, sync }: PlannedAs,
   rank: number,
 ): Omit<SourceFleet, 'objects'> {
-  return { name, rank, budget, allowEmpty, applies: sync !== 'observe' };
+  return { name, rank, budget, deletionWindowMs, allowEmpty, applies: sync !== 'observe' };
 }

@@ -10,6 +10,8 @@ export interface SourceFleet {
   readonly rank: number;
   readonly objects: readonly SourceObject[];
   readonly budget: RemovalBudget | undefined;
+  /** Deletions within this time count as one toward the budget; undefined: the default. */
+  readonly deletionWindowMs: number | undefined;
   /** Its last objects may leave the hub without a release. */
   readonly allowEmpty: boolean;
   /** Berth applies it, so that what leaves Git is deleted. */

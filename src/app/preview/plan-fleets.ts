@@ -7,9 +7,9 @@ import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
-import type { PlanSide } from '../../core/preview/plan-input.ts';
+import type { PlanJudges, PlanSide } from '../../core/preview/plan-input.ts';
 import { judgeResult } from '../../core/publish/judge-result.ts';
-import { planToken } from '../../core/publish/plan-token.ts';
+import { planToken, unspentToken } from '../../core/publish/plan-token.ts';
 import { RELEASED_ANNOTATION, REMOVAL_BUDGET_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import { releaseTokens } from '../../core/publish/release-tokens.ts';
 import {
@@ -34,6 +34,8 @@ export interface FleetPlanInput {
   readonly now?: string | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: World | undefined;
+  /** Tokens of releases that a placement (`namespace/name`) had before: none of them counts again. Absent: none is known. */
+  readonly spentOf?: ((placement: string) => readonly string[]) | undefined;
   /** How much a change may remove from a placement that does not say so itself. Absent: the default. */
   readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
 }
@@ -42,7 +44,7 @@ export interface FleetPlanInput {
 const MAX_ROUNDS = 5;
 
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
-export function planFleets({ base, head, now, hub, budgetOf }: FleetPlanInput): Plan {
+export function planFleets({ base, head, now, hub, spentOf, budgetOf }: FleetPlanInput): Plan {
   const present = now ?? presentOf([base.fleet, head.fleet]);
   const baseWorld = worldOf(base.fleet.objects, { now: present });
   const headWorld = worldOf(head.fleet.objects, { now: present });
@@ -55,9 +57,11 @@ export function planFleets({ base, head, now, hub, budgetOf }: FleetPlanInput): 
   const before = sideOf(base, laidOver);
   const after = sideOf(head, hub === undefined ? headWorld : overlayWorld(laidOver, headWorld, baseWorld));
   const published = publishedIn(decisions);
+  const tokenOf: PlanJudges['token'] = (key, old, next) =>
+    unspentToken(sha256, planToken(sha256, key, published.get(key) ?? old, next), spentOf?.(key));
   const plan = makePlan(before, after, {
     explain: moveExplainer(before, after),
-    token: (key, old, next) => planToken(sha256, key, published.get(key) ?? old, next),
+    token: tokenOf,
     judge: (key, old, result, definitionChanged) => {
       const annotations = result.placement.metadata.annotations ?? {};
       const verdict = judgeResult({
@@ -70,7 +74,7 @@ export function planFleets({ base, head, now, hub, budgetOf }: FleetPlanInput): 
           DEFAULT_REMOVAL_BUDGET,
         recentlyRemoved: 0,
         inventoryProblem: undefined,
-        token: () => planToken(sha256, key, published.get(key) ?? old, result.selected),
+        token: () => tokenOf(key, old, result.selected),
         releasedTokens: [...releaseTokens(result.placement.metadata), annotations[RELEASED_ANNOTATION]],
       });
       return verdict.kind === 'held' ? { reason: verdict.reason, message: verdict.message } : undefined;

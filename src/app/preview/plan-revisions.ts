@@ -10,7 +10,8 @@ import { requireManifests } from '../fleet/require-manifests.ts';
 import { FleetReader } from '../fleet/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { locateGitDir } from './locate-git-dir.ts';
-import { heldDeletions } from './held-deletions.ts';
+import type { HubMemory } from './hub-memory.ts';
+import { judgeDeletions } from './judge-deletions.ts';
 import { mergeFleets, type MergedFleets, type SourceFleet } from './merge-fleets.ts';
 import { type FleetPlanInput, planFleets } from './plan-fleets.ts';
 
@@ -29,6 +30,8 @@ export interface PlanRevisionsInput {
   readonly now?: string | undefined;
   /** What a hub holds; absent: the repository is all there is. */
   readonly hub?: World | undefined;
+  /** What controllers noted there of what was deleted and released before. */
+  readonly hubMemory?: HubMemory | undefined;
   readonly ambient: Readonly<Record<string, string | undefined>>;
   /** Told what is being done, for people who wait. */
   readonly tell: (what: string) => void;
@@ -74,6 +77,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     head: { fleet: { ...headFleets[0], ...comes }, end: { name: input.head, commit: head } },
     now: input.now,
     hub: input.hub,
+    spentOf: (placement) => spentTokens(input.hubMemory, placement),
     budgetOf: (placement) => {
       const key = namespacedName(placement.metadata);
       return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
@@ -82,18 +86,43 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const unread = headFleets.every(({ complete }) => complete)
     ? []
     : ['Some files of the head cannot be read: the last good version of their objects counts.'];
+  const deletions = headFleets.map((fleet, at) =>
+    judgeDeletions(baseFleets[at] ?? fleet, fleet, {
+      all: [...headFleets, ...others],
+      memory: input.hubMemory?.deletions.get(fleet.name),
+      nowMs: Date.parse(plan.now),
+    }),
+  );
   const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
     plan: {
       ...plan,
-      deletionsHeld: headFleets.flatMap(
-        (fleet, at) => heldDeletions(baseFleets[at] ?? fleet, fleet, [...headFleets, ...others]) ?? [],
-      ),
-      notEvaluated: [...notes, ...unread, ...plan.notEvaluated],
+      deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
+      notEvaluated: [
+        ...notes,
+        ...unread,
+        ...plan.notEvaluated,
+        ...(plan.summary.held > 0 ? releasesUnread(input.hubMemory) : []),
+        ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
+      ],
     },
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: problems.map((problem) => locatedIn(head, after, problem)),
   };
+}
+
+function spentTokens(memory: HubMemory | undefined, placement: string): readonly string[] {
+  return memory !== undefined && 'tokens' in memory.releases
+    ? (memory.releases.tokens.get(placement) ?? [])
+    : [];
+}
+
+function releasesUnread(memory: HubMemory | undefined): readonly string[] {
+  return memory !== undefined && 'problem' in memory.releases
+    ? [
+        `A release counts once: the token of a change that was released before is another one, and the records on the hub cannot be read: ${memory.releases.problem}`,
+      ]
+    : [];
 }
 
 /** What the controller would see: a broken file keeps its last good objects. */

@@ -28,6 +28,8 @@ export interface ServeSource {
   readonly sync?: 'apply' | 'observe' | undefined;
   /** How much one change may remove: deletions of the source, clusters of its placements. Default: the controller's. */
   readonly budget?: RemovalBudget | undefined;
+  /** Deletions of the source within this time count as one toward its budget. Default: the controller's. */
+  readonly deletionWindowMs?: number | undefined;
   /** Let the last objects that the source has on the hub go without a release. Default false. */
   readonly allowEmpty?: boolean | undefined;
   /** Take fields that belong to other managers. Default false. */
@@ -53,6 +55,8 @@ export interface ServeFleetOptions {
   /** The engine. Default: ours. */
   readonly decide?: ((world: World) => Iterable<ScheduleResult>) | undefined;
   readonly budget?: RemovalBudget | undefined;
+  /** Deletions of a source within this time count as one toward its budget. Default 10 min. */
+  readonly deletionWindowMs?: number | undefined;
   /** Default 5 min. */
   readonly staleAfterMs?: number | undefined;
   /** Default 60 s; webhooks and `berth reconcile` come sooner. */

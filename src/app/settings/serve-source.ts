@@ -43,6 +43,7 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
     sync,
     force,
     budget: settings.removalBudget,
+    deletionWindowMs: settings.deletionWindow,
     allowEmpty,
     commitStatus:
       settings.commitStatus === undefined

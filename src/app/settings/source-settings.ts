@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseGoDuration } from '../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../core/publish/removal-budget.ts';
 import { WEBHOOK_PROVIDERS } from '../../adapters/scm/webhook-event.ts';
 
@@ -79,6 +80,12 @@ const source = z.strictObject({
     .union([text, z.int().nonnegative()])
     .transform((value) => parseRemovalBudget(String(value)))
     .refine((budget) => budget !== undefined, { error: 'expected a number or a percentage' })
+    .optional(),
+  /** Deletions of the source within this time count as one toward its budget: `10m`; `0`: each pass counts by itself. */
+  deletionWindow: z
+    .union([text, z.literal(0)])
+    .transform((value) => parseGoDuration(String(value)))
+    .refine((ms) => ms !== undefined && ms >= 0, { error: 'expected a duration such as 10m' })
     .optional(),
   /** Let the last objects that the source has on the hub go as well, within the budget; otherwise that waits for a release. */
   allowEmpty: z.boolean().optional(),

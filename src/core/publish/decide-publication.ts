@@ -106,7 +106,7 @@ export function decidePublication(input: PublicationInput): Publication {
   // The same clusters: what else would change was not decided on what there is.
   if (input.inventoryProblem !== undefined)
     return { ...untouched(state?.move), againAfterMs: STALE_RETRY_MS };
-  const approval = compareWithPlan(input.approved, verdict, plannedToken);
+  const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);
   if (approval === 'differs' && removed.length > 0)
     return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
   const groups = desiredGroups(result);
@@ -136,14 +136,19 @@ function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined
 
 type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
 
-/** A release of this very change is newer, and more, than the plan. */
+/**
+ * A release of this very change is newer, and more, than the plan. A change that was released before has two tokens: that of every such
+ * change, and the one of now, which a hold names.
+ */
 function compareWithPlan(
   approved: ApprovedPlan | undefined,
   { added, removed, releasedToken }: Change,
-  token: () => string,
+  tokensOf: () => readonly string[],
 ): Publication['approval'] {
   if (approved === undefined || added.length + removed.length === 0) return 'none';
-  return releasedToken !== undefined || approved.tokens.includes(token()) ? 'met' : 'differs';
+  const isApproved =
+    releasedToken !== undefined || tokensOf().some((token) => approved.tokens.includes(token));
+  return isApproved ? 'met' : 'differs';
 }
 
 function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {

@@ -33,5 +33,7 @@ export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
 export const SPENT_TOKENS_ANNOTATION = 'berth.dev/spent-tokens';
 /** On an ApplySet's parent: marks of what the last release lets go and is not deleted yet, `''` when nothing is left of it. */
 export const RELEASED_OBJECTS_ANNOTATION = 'berth.dev/released-objects';
+/** On an ApplySet's parent: what was deleted without a release and still counts toward the budget. */
+export const RECENT_DELETIONS_ANNOTATION = 'berth.dev/recent-deletions';
 /** Condition of a Placement whose new result is not published. */
 export const HELD_CONDITION = 'berth.dev/Held';

@@ -5,6 +5,7 @@ import type { Digest } from '../publish/plan-token.ts';
 import { planToken, unspentToken } from '../publish/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../publish/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
+import { type EarlierDeletions, goneBefore } from './deletion-window.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 
 /** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
@@ -35,6 +36,8 @@ export interface PruneInput {
   readonly releasedTokens: readonly string[];
   /** What came of releases before. None: nothing was ever released. */
   readonly releases?: PruneReleases | undefined;
+  /** What was deleted before and counts together with this. None: nothing, or nobody knows. */
+  readonly earlier?: EarlierDeletions | undefined;
   readonly digest: Digest;
 }
 
@@ -93,7 +96,7 @@ interface HoldReason {
 }
 
 function holdOf(input: PruneInput, names: readonly string[]): HoldReason | undefined {
-  const { source, members, wanted, budget, commit } = input;
+  const { source, members, wanted, budget, commit, earlier, digest } = input;
   const stays = input.arrives || members.some((member) => wanted.has(identityOf(refOf(member))));
   const left = `${names.length} of ${members.length} objects left Git`;
   if (!stays && !input.allowEmpty)
@@ -102,9 +105,28 @@ function holdOf(input: PruneInput, names: readonly string[]): HoldReason | undef
       advice: 'If that is a mistake, mend the source: its ref and its paths, say. ',
       carrier: 'a namespace that is added for it, say',
     };
-  const limit = removalLimit(budget, members.length);
-  if (names.length <= limit) return undefined;
-  return { what: `${left} (budget ${limit})`, advice: '', carrier: 'a namespace, say' };
+  const present = members.map((member) => ({
+    identity: identityOf(refOf(member)),
+    isLeaving: member.metadata.deletionTimestamp !== undefined,
+  }));
+  const { gone, of } = goneBefore(earlier ?? NOTHING_EARLIER, present, digest);
+  const limit = removalLimit(budget, of);
+  if (names.length + gone <= limit) return undefined;
+  if (earlier === undefined || gone === 0)
+    return { what: `${left} (budget ${limit})`, advice: '', carrier: 'a namespace, say' };
+  return {
+    what: `${left}, after ${gone} that were deleted in the ${durationText(earlier.windowMs)} before (budget ${limit})`,
+    advice:
+      'Deletions this close to each other count as one, and this does not pass by waiting: what should stay goes back into Git. ',
+    carrier: 'a namespace, say',
+  };
+}
+
+const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };
+
+function durationText(ms: number): string {
+  const [count, unit] = ms % 60_000 === 0 ? [ms / 60_000, 'minute'] : [ms / 1_000, 'second'];
+  return count === 1 ? unit : `${count} ${unit}s`;
 }
 
 /** Version does not matter: `v1beta1` and `v1` of a kind are one object. */

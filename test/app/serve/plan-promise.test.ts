@@ -127,6 +127,78 @@ describe('a preview on a hub', () => {
     );
   });
 
+  const settings = (...numbers: number[]) => ({
+    'settings.yaml': yaml(
+      ...numbers.map((n) => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: `s${n}`, namespace: 'team-a' },
+      })),
+    ),
+  });
+  const applied = (count: number, after: number) =>
+    fleet.event('synced', (event) => event.applied === count, after);
+
+  it('counts what was deleted shortly before, as the controller does', async () => {
+    let mark = fleet.events.length;
+    fleet.git.commit(settings(1, 2, 3, 4), 'Settings');
+    await applied(4, mark);
+    fleet.git.commit(settings(3, 4), 'Fewer settings');
+    await fleet.event('synced', ({ pruned }) => pruned === 2, mark);
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'settings.yaml': undefined }, 'No settings');
+    const planned = await plan();
+    const [deletions] = planned.deletionsHeld;
+    expect(deletions?.message).toContain(
+      '2 of 12 objects left Git, after 2 that were deleted in the 10 minutes before (budget 3)',
+    );
+    const offline = await fleet.berth('plan', '--base', 'main', '--head', 'retire', '-o', 'json');
+    expect(JSON.parse(offline.stdout)).toMatchObject({
+      deletionsHeld: [],
+      notEvaluated: expect.arrayContaining([
+        'What of source fleet was deleted or released before counts as well: only a hub tells (--hub).',
+      ]) as string[],
+    });
+    mark = fleet.events.length;
+    merge();
+    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    expect(held.message).toBe(deletions?.message);
+    // It is held by now: what the next merge deletes is more than that merge says.
+    fleet.git.run('checkout', '-q', '-B', 'retire');
+    fleet.git.commit({ 'web.yaml': undefined }, 'No placement');
+    expect((await plan()).notEvaluated).toContain(
+      'Deletions of source fleet are held on the hub already: what the merge deletes joins them, under a token that names them too.',
+    );
+  });
+
+  it('knows which release of deletions was used already', async () => {
+    const all = settings(1, 2, 3, 4, 5);
+    let mark = fleet.events.length;
+    fleet.git.commit(all, 'Settings');
+    await applied(5, mark);
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'settings.yaml': undefined }, 'No settings');
+    const [first] = (await plan()).deletionsHeld;
+    merge();
+    await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    const token = first?.token ?? '';
+    await fleet.berth(
+      ...['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--token', token],
+    );
+    await fleet.event('synced', ({ pruned }) => pruned === 5, mark);
+    mark = fleet.events.length;
+    fleet.git.commit(all, 'Settings again');
+    await applied(5, mark);
+    fleet.git.run('checkout', '-q', '-B', 'retire');
+    fleet.git.commit({ 'settings.yaml': undefined }, 'No settings again');
+    const [second] = (await plan()).deletionsHeld;
+    expect(second?.token).not.toBe(token);
+    mark = fleet.events.length;
+    merge();
+    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    expect(held.message).toBe(second?.message);
+  });
+
   it('names the same token for objects that name no namespace, of Kubernetes’ kinds and of those that Git defines', async () => {
     const gadgets = {
       apiVersion: 'apiextensions.k8s.io/v1',

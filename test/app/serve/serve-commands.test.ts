@@ -203,7 +203,8 @@ describe('commands around a running controller', () => {
   it.each([
     { args: ['--removal-budget', '120%'], error: '--removal-budget: got "120%"' },
     { args: ['--sync', 'push'], error: 'expected apply or observe' },
-    { args: ['--poll', 'often'], error: 'expected a duration' },
+    { args: ['--deletion-window', '-1m'], error: '--deletion-window: got "-1m", expected a duration' },
+    { args: ['--poll', 'often'], error: '--poll: got "often", expected a positive duration' },
     { args: ['--listen', 'here'], error: 'expected HOST:PORT' },
     { args: ['--webhook', 'github=secret'], error: '--webhook: means nothing where nobody listens' },
     { args: ['--token-file', 'tokens'], error: '--token-file: means nothing where nobody listens' },

@@ -222,6 +222,8 @@ export class Simulation {
       source: 'fleet',
       namespace: 'berth-system',
       budget: { percent: 100, atLeast: 0 },
+      deletionWindowMs: 600_000,
+      clock,
       force: false,
       markPlacements: true,
       recordedStatus: false,

@@ -38,6 +38,7 @@ sources:
     caFile: ca.pem
     force: true
     removalBudget: 10%
+    deletionWindow: 1h30m
     allowEmpty: true
 `;
 
@@ -70,6 +71,7 @@ describe('the settings file', () => {
         caFile: path.join(dir, 'ca.pem'),
         force: true,
         budget: { percent: 10, atLeast: 2 },
+        deletionWindowMs: 5_400_000,
         allowEmpty: true,
       },
     ]);
@@ -103,6 +105,12 @@ describe('the settings file', () => {
     ],
     ['a missing key', 'sources:\n  - {name: a}\n', /sources\[0\]\.url: is missing, expected string/],
     ['another type', one('    paths: fleet\n'), /\.paths: got string, expected array.*sources\.yaml:4:/],
+    ['a time without a unit', one('    deletionWindow: 600\n'), /\.deletionWindow.*sources\.yaml:4:/],
+    [
+      'a time before now',
+      one('    deletionWindow: -10m\n'),
+      /\.deletionWindow: expected a duration such as 10m.*sources\.yaml:4:/,
+    ],
     ['a key without a value', one('    sync:\n'), /\.sync: .*sources\.yaml:4:/],
     ['no source at all', 'sources: []\n', /sources: .*sources\.yaml:1:/],
     [
@@ -119,6 +127,11 @@ describe('the settings file', () => {
       code: 'settings.file',
       message: expect.stringMatching(message) as string,
     });
+  });
+
+  it('lets deletions count by themselves', async () => {
+    for (const none of ['0', '0s'])
+      expect(await read(one(`    deletionWindow: ${none}\n`))).toMatchObject([{ deletionWindow: 0 }]);
   });
 
   it.each<[string, string, string]>([

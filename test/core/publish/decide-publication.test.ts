@@ -285,6 +285,20 @@ describe('a release', () => {
     story.approved = { tokens: [token], commit: undefined };
     expect(story.step(['c1', 'c2', 'c3'])).toMatchObject({ hold: undefined, approval: 'met' });
   });
+
+  it('that was used leaves the token of the next hold to be approved as well', () => {
+    const story = new Story();
+    story.annotations = {};
+    story.step(['c1', 'c2', 'c3', 'c4']);
+    const used = planToken(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], ['c1', 'c2', 'c3']);
+    story.state = { ...story.state!, spent: [used] };
+    story.approved = { tokens: ['ffffffffffff'], commit: undefined };
+    const { hold } = story.step(['c1', 'c2', 'c3']);
+    expect(hold?.reason).toBe('DiffersFromPlan');
+    expect(hold?.token).not.toBe(used);
+    story.approved = { tokens: [hold?.token ?? ''], commit: undefined };
+    expect(story.step(['c1', 'c2', 'c3'])).toMatchObject({ hold: undefined, approval: 'met' });
+  });
 });
 
 describe('planPlacementStatus', () => {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Plan } from '../../../core/preview/plan.ts';
 import type { Problem } from '../../../core/model/problem.ts';
+import type { PlanRevisionsInput } from '../../preview/plan-revisions.ts';
 import type { World } from '../../../core/snapshot/world.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
@@ -64,15 +65,17 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const progress = progressOn(io);
   const { planSources } = await import('../plan-sources.ts');
   const sources = await planSources(io, options, progress.tell).finally(progress.done);
-  const hub = await hubWorld(io, options, progress).finally(progress.done);
+  const names = sources.sources.map(({ name }) => name);
+  const hub = await readHub(io, options, names, progress).finally(progress.done);
   const result = await planRevisions({
     folder: path.resolve(io.cwd, options.repo),
     base: options.base,
     head: options.head,
     ...sources,
     fromMergeBase: options.fromMergeBase,
-    now: options.now ?? hub?.now,
-    hub,
+    now: options.now ?? hub?.world.now,
+    hub: hub?.world,
+    hubMemory: hub?.hubMemory,
     ambient: io.env,
     tell: progress.tell,
   }).finally(progress.done);
@@ -88,11 +91,22 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   return result.plan.hasChanges ? 2 : 0;
 }
 
-async function hubWorld(io: CliIo, options: PlanOptions, progress: Progress): Promise<World | undefined> {
+type HubPart = Pick<PlanRevisionsInput, 'hubMemory'> & { readonly world: World };
+
+async function readHub(
+  io: CliIo,
+  options: PlanOptions,
+  sources: readonly string[],
+  progress: Progress,
+): Promise<HubPart | undefined> {
   if (!asksHub(options)) return undefined;
   const { readHubWorld } = await import('../../explain/hub-world.ts');
+  const { readHubMemory } = await import('../../preview/hub-memory.ts');
   progress.tell('reading the hub');
-  return withHub(io, options, (hub) => readHubWorld(hub, options.now ?? new Date().toISOString()));
+  return withHub(io, options, async (hub) => ({
+    world: await readHubWorld(hub, options.now ?? new Date().toISOString()),
+    hubMemory: await readHubMemory(hub, sources),
+  }));
 }
 
 async function render(

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
-import { InputError } from '../../../core/errors.ts';
-import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../adapters/scm/webhook-event.ts';
 import type { ServeFleetOptions, ServeHttpOptions, ServeSource } from '../../serve/serve-options.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { durationOrNone, oneOf, positiveDuration } from '../option-values.ts';
 import { packageVersion } from '../package-version.ts';
 import { type SourceFlags, sourcesOfFlags } from '../source-flags.ts';
 import type { SourceContext } from '../../settings/serve-source.ts';
 import { addHubFlags, type HubFlags } from '../hub-flags.ts';
+import { wrongOption, wrongValue } from '../wrong-option.ts';
 
 interface ServeFlags extends HubFlags, SourceFlags {
   readonly config?: string;
@@ -19,6 +19,7 @@ interface ServeFlags extends HubFlags, SourceFlags {
   readonly embedded: boolean;
   readonly works: boolean;
   readonly removalBudget: string;
+  readonly deletionWindow: string;
   readonly staleAfter: string;
   readonly poll: string;
   readonly listen?: string;
@@ -77,6 +78,11 @@ export const serveCommand: CliCommand = {
       .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
       .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
       .option(
+        '--deletion-window <duration>',
+        'deletions of a source this close to each other count as one toward its budget; 0: each by itself',
+        '10m',
+      )
+      .option(
         '--stale-after <duration>',
         'hold all changes when the hub was not confirmed for this long',
         '5m',
@@ -104,25 +110,22 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const schedule = oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const);
   if (flags.printRbac) return printRbac(io, flags, { sync, schedule });
   if ((flags.repo === undefined) === (flags.config === undefined))
-    throw badFlag(
+    throw wrongOption(
       '--repo',
-      flags.repo === undefined ? 'nothing' : 'it beside --config',
-      'either --repo or --config',
+      `got ${flags.repo === undefined ? 'nothing' : 'it beside --config'}, expected either --repo or --config`,
     );
   const unheard = flags.webhook !== undefined ? '--webhook' : flags.tokenFile && '--token-file';
   if (flags.listen === undefined && unheard)
-    throw new InputError('means nothing where nobody listens, expected --listen HOST:PORT beside it', {
-      code: 'cli.flag',
-      subject: unheard,
-    });
+    throw wrongOption(unheard, 'means nothing where nobody listens, expected --listen HOST:PORT beside it');
   const budget = parseRemovalBudget(flags.removalBudget);
   if (budget === undefined)
-    throw badFlag('--removal-budget', flags.removalBudget, 'a number or a percentage');
+    throw wrongValue('--removal-budget', flags.removalBudget, 'a number or a percentage');
   const settings = {
     budget,
     schedule,
-    staleAfterMs: duration('--stale-after', flags.staleAfter),
-    pollIntervalMs: duration('--poll', flags.poll),
+    deletionWindowMs: durationOrNone('--deletion-window', flags.deletionWindow),
+    staleAfterMs: positiveDuration('--stale-after', flags.staleAfter),
+    pollIntervalMs: positiveDuration('--poll', flags.poll),
     embedded: flags.embedded,
     works: flags.works,
     dataDir: resolve(io.cwd, flags.data),
@@ -198,7 +201,7 @@ async function readSources(
 
 function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {
   const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(listen) ?? [];
-  if (port === undefined || Number(port) > 65_535) throw badFlag('--listen', listen, 'HOST:PORT');
+  if (port === undefined || Number(port) > 65_535) throw wrongValue('--listen', listen, 'HOST:PORT');
   const webhookSecretFiles = Object.fromEntries((flags.webhook ?? []).map(webhookSecretFile));
   return {
     host: host === undefined || host === '' ? '0.0.0.0' : host,
@@ -212,25 +215,6 @@ function webhookSecretFile(text: string): [WebhookProvider, string] {
   const [, name, file = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   const provider = WEBHOOK_PROVIDERS.find((known) => known === name);
   if (provider === undefined)
-    throw badFlag('--webhook', text, `PROVIDER=FILE with one of ${WEBHOOK_PROVIDERS.join(', ')}`);
+    throw wrongValue('--webhook', text, `PROVIDER=FILE with one of ${WEBHOOK_PROVIDERS.join(', ')}`);
   return [provider, file];
-}
-
-function duration(flag: string, text: string): number {
-  const ms = parseGoDuration(text);
-  if (ms === undefined || ms <= 0) throw badFlag(flag, text, 'a duration such as 30s or 5m');
-  return ms;
-}
-
-function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
-  const found = known.find((value) => value === text);
-  if (found === undefined) throw badFlag(flag, text, known.join(' or '));
-  return found;
-}
-
-function badFlag(flag: string, got: string, expected: string): InputError {
-  return new InputError(`got ${JSON.stringify(got)}, expected ${expected}`, {
-    code: 'cli.flag',
-    subject: flag,
-  });
 }

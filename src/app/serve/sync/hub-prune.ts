@@ -2,7 +2,7 @@ import type pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import {
   HELD_MESSAGE_ANNOTATION,
@@ -13,11 +13,19 @@ import {
 import { releaseTokens } from '../../../core/publish/release-tokens.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
-import { identityOf, planPrune, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import {
+  countingDeletions,
+  type Deletion,
+  deletionMark,
+  noteDeletions,
+  parseDeletions,
+} from '../../../core/sync/deletion-window.ts';
+import { identityOf, planPrune, type PrunePlan, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import {
   noteReleased,
   noteRest,
   parsePruneReleases,
+  type PruneReleases,
   releaseMark,
 } from '../../../core/sync/prune-releases.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
@@ -34,6 +42,9 @@ export interface PruneParts {
   readonly budget: RemovalBudget;
   /** Let the last objects of the source go like any others. */
   readonly allowEmpty?: boolean | undefined;
+  /** What was deleted this long ago, or later, counts toward the budget. */
+  readonly deletionWindowMs: number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'looks'>;
@@ -43,6 +54,8 @@ export interface PruneParts {
 /** What the hub has of the source. */
 export interface PruneState {
   readonly members: ReadonlyMap<string, KubeObject>;
+  /** By identity: what other sources have there of the same kinds. */
+  readonly others: ReadonlyMap<string, string>;
   /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
   readonly arrives: boolean;
   /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
@@ -61,10 +74,14 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWait
 export async function pruneHub(
   parts: PruneParts,
   input: SyncInput,
-  { members, arrives, parent }: PruneState,
+  { members, others, arrives, parent }: PruneState,
 ): Promise<PruneOutcome> {
   const { annotations = {} } = parent?.metadata ?? {};
   const releases = parsePruneReleases(annotations);
+  const nowMs = parts.clock.now();
+  const { deletionWindowMs: windowMs } = parts;
+  const isHeld = (annotations[HELD_TOKEN_ANNOTATION] ?? '') !== '';
+  const earlier = countingDeletions(parseDeletions(annotations), { nowMs, windowMs, isHeld });
   const byHand = annotations[RELEASE_ANNOTATION];
   const inGit = input.objects.flatMap(({ object }) => releaseTokens(object.metadata));
   const plan = planPrune({
@@ -77,6 +94,7 @@ export async function pruneHub(
     commit: input.commit?.id,
     releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],
     releases,
+    earlier: { deletions: earlier, windowMs, elsewhere: others.keys() },
   });
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
   if (plan.kind === 'suspended') {
@@ -88,40 +106,87 @@ export async function pruneHub(
   }
   const leaving = plan.objects.map((object) => identityOf(refOf(object)));
   if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
-  const markOf = (object: KubeObject): string => releaseMark(parts.digest, formatRef(refOf(object)));
-  const marks = plan.objects.map(markOf);
-  const rest = noteRest(marks.filter((mark) => releases.objects.has(mark)));
-  if (plan.kind === 'held') {
-    const { message, token } = plan;
-    await parts.registry.annotate({ ...heldNote(token, message), ...rest });
-    return { ...nothing, pruneHeld: { message, token } };
-  }
-  const token = plan.isRest === true ? byHand : plan.releasedToken;
+  const memory = { annotations, releases, earlier, nowMs };
+  if (plan.kind === 'prune') return prune(parts, input, plan, memory);
+  const { message, token } = plan;
+  const rest = restOf(parts, plan.objects, releases);
+  await parts.registry.annotate({ ...heldNote(token, message), ...rest, ...noteDeletions(earlier, nowMs) });
+  return { ...nothing, pruneHeld: { message, token } };
+}
+
+/** What the parent of the ApplySet said when the pass began. */
+interface PruneMemory {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly releases: PruneReleases;
+  /** Deletions that count. */
+  readonly earlier: readonly Deletion[];
+  readonly nowMs: number;
+}
+
+/** Notes what is about to go, and why it may, before the first of it goes. */
+async function prune(
+  parts: PruneParts,
+  input: SyncInput,
+  plan: Extract<PrunePlan, { kind: 'prune' }>,
+  { annotations, releases, earlier, nowMs }: PruneMemory,
+): Promise<PruneOutcome> {
+  const { objects, releasedToken, isRest = false } = plan;
+  const marks = objects.map((object) => markOf(parts, object));
+  const byHand = annotations[RELEASE_ANNOTATION];
+  const token = isRest ? byHand : releasedToken;
   const by = token === byHand ? annotations[RELEASED_BY_ANNOTATION] : committer(input);
   const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
+  const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
+  const going = (gone: readonly KubeObject[]): Annotations =>
+    noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs);
   await parts.registry.annotate({
     ...heldNote('', ''),
-    ...(plan.releasedToken === undefined ? rest : noteReleased(releases, plan.releasedToken, marks)),
+    // A release begins anew.
+    ...(releasedToken === undefined
+      ? restOf(parts, objects, releases)
+      : { ...noteReleased(releases, releasedToken, marks), ...noteDeletions([], nowMs) }),
+    ...(isCounted && going(objects)),
     // As `berth release` would have written it.
     ...(released !== undefined && token !== byHand
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
       : {}),
   });
-  const { deleted, problems } = await deleteAll(parts, plan.objects);
+  const { deleted, problems } = await deleteAll(parts, objects);
   if (released !== undefined) {
-    const done = new Set(deleted.map(markOf));
+    const done = new Set(deleted.map((object) => markOf(parts, object)));
     await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
   }
+  if (isCounted && deleted.length < objects.length) await parts.registry.annotate(going(deleted));
   return {
-    ...nothing,
     deleted,
     problems,
-    released: deleted.length > 0 || plan.isRest !== true ? released : undefined,
+    pruneHeld: undefined,
+    released: deleted.length > 0 || !isRest ? released : undefined,
   };
 }
 
+function markOf({ digest }: PruneParts, object: KubeObject): string {
+  return releaseMark(digest, formatRef(refOf(object)));
+}
+
+/** What is left of the release before. */
+function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Annotations {
+  const marks = objects.map((object) => markOf(parts, object));
+  return noteRest(marks.filter((mark) => releases.objects.has(mark)));
+}
+
+function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs: number): Deletion {
+  return {
+    atMs,
+    marks: objects.map((object) => deletionMark(digest, identityOf(refOf(object)))),
+    unnamed: 0,
+  };
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
 /** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
-function heldNote(token: string, message: string): Readonly<Record<string, string>> {
+function heldNote(token: string, message: string): Annotations {
   return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
 }
 

@@ -4,7 +4,7 @@ import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
@@ -33,6 +33,9 @@ export interface HubSyncOptions {
   readonly budget: RemovalBudget;
   /** Let the last objects that the source has on the hub go without asking. Default: a release is needed for that. */
   readonly allowEmpty?: boolean | undefined;
+  /** What was deleted this long ago, or later, counts toward the budget. */
+  readonly deletionWindowMs: number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly force: boolean;
   readonly markPlacements: boolean;
   /** Write recorded status of clusters and scores: only for a hub that has no agents. */
@@ -147,7 +150,7 @@ export class HubSync {
     const { deleted, problems, ...pruned } = await pruneHub(
       { ...this.#options, limit: this.#limit, registry: this.#registry },
       input,
-      { members, parent, arrives: tally.applied + tally.unchanged > 0 },
+      { members, others, parent, arrives: tally.applied + tally.unchanged > 0 },
     );
     tally.problems.push(...problems);
     tally.pruned = deleted.length;

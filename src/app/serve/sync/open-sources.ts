@@ -5,6 +5,7 @@ import { sha256 } from '../../../adapters/store/world-digest.ts';
 import { InputError } from '../../../core/errors.ts';
 import { SourceChecker } from '../../../core/sources/source-checker.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../../core/publish/removal-budget.ts';
+import { DEFAULT_DELETION_WINDOW_MS } from '../../../core/sync/deletion-window.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { checkFleet } from '../../fleet/check-fleet.ts';
 import { openFleetSource } from '../../fleet/fleet-source.ts';
@@ -162,6 +163,8 @@ function hubSyncOf(
     namespace: options.namespace ?? 'berth-system',
     budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
     allowEmpty: from.allowEmpty,
+    deletionWindowMs: from.deletionWindowMs ?? options.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
+    clock: options.clock,
     force: from.force === true,
     // On an embedded hub nobody else schedules.
     markPlacements: options.schedule !== 'upstream' && !embedded,

@@ -8,6 +8,7 @@ import type { SourceObject } from '../../../core/model/source-object.ts';
 /** What kept one object from being applied or deleted. */
 export interface SyncProblem {
   readonly object: string;
+  /** Without the object's name. */
   readonly message: string;
   /** `path:line:column` in the source. */
   readonly location: string | undefined;
@@ -30,12 +31,13 @@ export function syncProblemOf(
   error: BerthError,
 ): SyncProblem {
   const conflicts = fieldConflicts(error);
+  const object = formatRef(refOf(entry.object));
   const fields = conflicts.map(({ field, message }) => `${field} (${message})`).join('; ');
   return {
-    object: formatRef(refOf(entry.object)),
+    object,
     message:
       conflicts.length === 0
-        ? errorText(error)
+        ? besides(object, errorText(error))
         : `fields belong to another manager and the source does not say force: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError,
@@ -45,4 +47,9 @@ export function syncProblemOf(
       error.code.startsWith('kube.') &&
       DECISION_INPUTS.has(entry.object.kind),
   };
+}
+
+/** Errors about the object itself begin with its name. */
+function besides(object: string, text: string): string {
+  return text.startsWith(`${object}: `) ? text.slice(object.length + 2) : text;
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
 import { sha256 } from '../../../../src/adapters/store/world-digest.ts';
 import { HubSync, type HubSyncOptions } from '../../../../src/app/serve/sync/hub-sync.ts';
 
@@ -9,6 +10,8 @@ export function hubSyncFor(
     digest: sha256,
     namespace: 'berth-system',
     budget: { percent: 25, atLeast: 2 },
+    deletionWindowMs: 600_000,
+    clock: systemClock,
     force: false,
     markPlacements: false,
     recordedStatus: false,

@@ -110,7 +110,9 @@ describe('a kind that Berth may not list', () => {
     // In a namespace that nothing else of the source is in.
     const apps = yaml(deployment('a', 'default'), deployment('b', 'default'));
     fleet.git.commit({ ...baseFiles, 'apps.yaml': apps });
-    const options = { api: restricted.api, embedded: false };
+    // A cluster and two Deployments, one shortly after the other.
+    const budget = { percent: 0, atLeast: 3 };
+    const options = { api: restricted.api, embedded: false, budget };
     await fleet.serve(options);
     await fleet.until(async () => ((await names(DEPLOYMENT)).length === 2 ? true : undefined));
     await fleet.stop();

@@ -1,0 +1,54 @@
+import { BerthError, errorText } from '../../core/errors.ts';
+import { CONFIG_MAP } from '../../core/model/kinds.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { recordsOf } from '../../core/publish/compact-record.ts';
+import { dataOf, RECORDS_LABEL } from '../serve/publish/hub-records.ts';
+
+/** Why something is not known. */
+interface Unknown {
+  readonly problem: string;
+}
+
+/** What the hub remembers of a source's deletions and their releases: annotations of its ApplySet's parent. */
+export type DeletionMemory = { readonly annotations: Readonly<Record<string, string>> } | Unknown;
+
+/** What controllers noted on the hub of what was deleted and released before. A hub that does not let us read it is no reason to have no plan. */
+export interface HubMemory {
+  /** By the name of the source. */
+  readonly deletions: ReadonlyMap<string, DeletionMemory>;
+  /** By placement (`namespace/name`), oldest first: the tokens of its releases that are still among the records. */
+  readonly releases: { readonly tokens: ReadonlyMap<string, readonly string[]> } | Unknown;
+}
+
+export async function readHubMemory(hub: KubeApi, sources: readonly string[]): Promise<HubMemory> {
+  const deletions = sources.map(
+    async (source): Promise<readonly [string, DeletionMemory]> => [
+      source,
+      await known(async () => {
+        const parent = await hub.get(CONFIG_MAP, { namespace: 'berth-system', name: `berth-${source}` });
+        return { annotations: parent?.metadata.annotations ?? {} };
+      }),
+    ],
+  );
+  return {
+    deletions: new Map(await Promise.all(deletions)),
+    releases: await known(async () => ({ tokens: await releasedTokens(hub) })),
+  };
+}
+
+async function releasedTokens(hub: KubeApi): Promise<ReadonlyMap<string, readonly string[]>> {
+  const tokens = new Map<string, readonly string[]>();
+  const { items } = await hub.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
+  for (const { placement, released } of items.flatMap((item) => recordsOf(dataOf(item))))
+    if (released !== null) tokens.set(placement, [...(tokens.get(placement) ?? []), released.token]);
+  return tokens;
+}
+
+async function known<T>(read: () => Promise<T>): Promise<T | Unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return { problem: errorText(error) };
+  }
+}

@@ -1,0 +1,102 @@
+import type { Digest } from '../publish/plan-token.ts';
+import { RECENT_DELETIONS_ANNOTATION } from '../publish/publish-annotations.ts';
+import { REMOVAL_WINDOW_MS } from '../publish/removal-window.ts';
+
+/** Deletions this close to each other count as one: a source that loses its objects commit by commit loses them all the same. */
+export const DEFAULT_DELETION_WINDOW_MS = REMOVAL_WINDOW_MS;
+
+/** What one pass deleted of a source without a release. */
+export interface Deletion {
+  readonly atMs: number;
+  /** One mark for each object. */
+  readonly marks: readonly string[];
+  /** Objects without a mark: there were too many. */
+  readonly unnamed: number;
+}
+
+/** What was deleted before and still counts. */
+export interface EarlierDeletions {
+  readonly deletions: readonly Deletion[];
+  /** How long a deletion counts. */
+  readonly windowMs: number;
+  /** Identities of what other sources have on the hub: what moved there after all is not gone. */
+  readonly elsewhere: Iterable<string>;
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Characters of a mark. */
+const MARK = 10;
+/** Annotations of an object hold 256 KiB, and releases take most of that. Of more objects only the number is remembered. */
+const MAX_MARKS = 1_000;
+
+/** Of an object by its identity: whatever its version, it is the same one when it is there again. */
+export function deletionMark(digest: Digest, identity: string): string {
+  return digest(identity).slice(0, MARK);
+}
+
+/** As the parent of an ApplySet remembers it: `MILLISECONDS:MARKS` or `MILLISECONDS*NUMBER`, with `;` between them, oldest first. */
+export function parseDeletions({
+  [RECENT_DELETIONS_ANNOTATION]: text = '',
+}: Annotations): readonly Deletion[] {
+  return text.split(';').flatMap((entry) => {
+    const [, at, marks = '', unnamed] = /^(\d{1,15})(?::([0-9a-f]+)|\*(\d{1,9}))$/.exec(entry) ?? [];
+    if (at === undefined) return [];
+    return [
+      {
+        atMs: Number(at),
+        marks: marks.match(new RegExp(`.{${MARK}}`, 'g')) ?? [],
+        unnamed: Number(unnamed ?? 0),
+      },
+    ];
+  });
+}
+
+/** Those that count now. While something is held, all do: what is held because of them does not pass because time goes by. */
+export function countingDeletions(
+  deletions: readonly Deletion[],
+  now: { readonly nowMs: number; readonly windowMs: number; readonly isHeld: boolean },
+): readonly Deletion[] {
+  // A clock that jumped back leaves deletions in the future: they count.
+  return now.isHeld ? deletions : deletions.filter(({ atMs }) => now.nowMs - atMs < now.windowMs);
+}
+
+/** To be written before the first object goes; an object that does not go after all is there, and does not count. */
+export function noteDeletions(deletions: readonly Deletion[], nowMs: number): Annotations {
+  const named: Deletion[] = [];
+  let marks = 0;
+  let [unnamed, unnamedAtMs] = [0, 0];
+  for (const deletion of deletions.toReversed()) {
+    const atMs = Math.min(deletion.atMs, nowMs);
+    marks += deletion.marks.length;
+    const isNamed = deletion.marks.length > 0 && marks <= MAX_MARKS;
+    if (isNamed) named.unshift({ atMs, marks: deletion.marks, unnamed: 0 });
+    const more = deletion.unnamed + (isNamed ? 0 : deletion.marks.length);
+    if (more > 0) [unnamed, unnamedAtMs] = [unnamed + more, Math.max(unnamedAtMs, atMs)];
+  }
+  const entries = named.map((deletion) => `${deletion.atMs}:${deletion.marks.join('')}`);
+  if (unnamed > 0) entries.unshift(`${unnamedAtMs}*${unnamed}`);
+  return { [RECENT_DELETIONS_ANNOTATION]: entries.join(';') };
+}
+
+/**
+ * How many objects are gone because of deletions before, and of how many these and the present members are. An object that is there again
+ * is none of them; one that was deleted twice is one.
+ */
+export function goneBefore(
+  { deletions, elsewhere }: Pick<EarlierDeletions, 'deletions' | 'elsewhere'>,
+  members: Iterable<{ readonly identity: string; readonly isLeaving: boolean }>,
+  digest: Digest,
+): { readonly gone: number; readonly of: number } {
+  const gone = new Set(deletions.flatMap(({ marks }) => marks));
+  const isWanted = gone.size > 0;
+  let of = 0;
+  for (const { identity, isLeaving } of members) {
+    const mark = isWanted ? deletionMark(digest, identity) : '';
+    if (!isLeaving) gone.delete(mark);
+    if (!gone.has(mark)) of += 1;
+  }
+  if (gone.size > 0) for (const identity of elsewhere) gone.delete(deletionMark(digest, identity));
+  const count = gone.size + deletions.reduce((sum, { unnamed }) => sum + unnamed, 0);
+  return { gone: count, of: of + count };
+}
