@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { TransientError } from '../../core/errors.ts';
 import type { BerthError } from '../../core/errors.ts';
+import { killGroup } from '../../runtime/kill-group.ts';
 import { gitFailure } from './git-failure.ts';
-import { killGroup } from './kill-group.ts';
 
 export interface GitRun {
   readonly args: readonly string[];

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { simpleGit } from 'simple-git';
 import { TransientError } from '../../core/errors.ts';
-import { killGroup } from './kill-group.ts';
+import { killGroup } from '../../runtime/kill-group.ts';
 import { gitFailure } from './git-failure.ts';
 import type { GitRun } from './run-git.ts';
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
+import { killGroup } from '../../runtime/kill-group.ts';
 
 export interface BoundedRun {
   readonly words: readonly string[];
@@ -44,7 +45,7 @@ export function runBounded(run: BoundedRun): Promise<BoundedEnd> {
     let stopped: BoundedEnd | undefined;
     const stop = (kind: 'too-slow' | 'too-loud'): void => {
       stopped ??= { kind };
-      killGroup(child.pid);
+      killGroup(child.pid, 'SIGKILL');
     };
     const timer = setTimeout(() => stop('too-slow'), run.timeoutMs);
     const chunks: Buffer[] = [];
@@ -71,12 +72,4 @@ export function runBounded(run: BoundedRun): Promise<BoundedEnd> {
       resolve({ kind: 'exited', exitCode: exitCode ?? 1, stdout, stderr });
     });
   });
-}
-
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
-  } catch {
-    // It has ended in the meantime.
-  }
 }
