@@ -9,6 +9,7 @@ import { checkGitRef, refspecsOf } from './git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
+import { clearMirror, URL_FILE } from './mirror-files.ts';
 import { lockMirror, removeLeftovers } from './mirror-lock.ts';
 import { countPacks, directoryBytes, watchSize } from './mirror-size.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
@@ -33,7 +34,6 @@ export interface MirrorOptions {
 const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
-const URL_FILE = 'berth-url';
 /** Failures that a mirror made anew may overcome. */
 const ANEW: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
@@ -230,9 +230,7 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
     });
     if (probe.ok && probe.stdout.trim() === 'true') return;
   }
-  // First what says that the mirror is whole, to this way of reading it and to the other.
-  for (const part of [URL_FILE, 'config', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'])
-    await rm(path.join(mirrorDir, part), { recursive: true, force: true });
+  await clearMirror(mirrorDir);
   const made = await runGit({
     args: ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`],
     environment,
@@ -245,6 +243,5 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
       subject,
       cause: made.error,
     });
-  // Written last: its presence says that the mirror is whole.
   await writeFile(path.join(mirrorDir, URL_FILE), url);
 }

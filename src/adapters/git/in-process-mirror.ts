@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
@@ -14,6 +14,7 @@ import { gitHttpClient } from './http-client.ts';
 import { refuseUnreadable } from './in-process-limits.ts';
 import { InProcessRepository } from './in-process-repository.ts';
 import { checkPackBounds } from './pack-bounds.ts';
+import { clearMirror } from './mirror-files.ts';
 import { lockMirror } from './mirror-lock.ts';
 
 const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
@@ -254,8 +255,7 @@ async function prepare(options: MirrorOptions): Promise<void> {
 
 /** Makes the directory an empty repository for this URL; what the git program kept there, or another URL brought, is only a cache. */
 async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
-  for (const part of ['config', 'berth-url', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'])
-    await rm(path.join(gitdir, part), { recursive: true, force: true });
+  await clearMirror(gitdir);
   await git.init({ fs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });
   // Written last: it says that the mirror is whole. It also holds the refspec that isomorphic-git asks for.
   await git.addRemote({ fs, gitdir, remote: 'origin', url, force: true });
