@@ -27,8 +27,6 @@ export interface MirrorOptions {
   readonly fetchTimeoutMs?: number | undefined;
   /** A fetch is stopped when the mirror grows beyond this. */
   readonly maxBytes?: number | undefined;
-  /** Fetch every branch too, for comparing any two of them. */
-  readonly allBranches?: boolean | undefined;
 }
 
 const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
@@ -154,10 +152,9 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
       AbortSignal.timeout(fetchTimeoutMs),
       ...(signal === undefined ? [] : [signal]),
     ];
-    const all = this.#options.allBranches === true ? ['+refs/heads/*:refs/heads/*'] : [];
     try {
       await runWire({
-        args: [...FETCH, this.#url.text, ...new Set([...refspecs, ...all])],
+        args: [...FETCH, this.#url.text, ...refspecs],
         environment: await this.#wireEnvironment(),
         cwd: this.gitDir,
         subject: `Git repository ${this.#url.text}`,
