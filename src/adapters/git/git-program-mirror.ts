@@ -2,7 +2,6 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, TransientError } from '../../core/errors.ts';
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
-import type { GitAuth } from './git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
 import { checkGitRef, refspecsOf } from './git-ref.ts';
@@ -11,25 +10,12 @@ import { parseGitUrl } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
 import { clearMirror, URL_FILE } from './mirror-files.ts';
 import { lockMirror, removeLeftovers } from './mirror-lock.ts';
+import { DEFAULT_FETCH_TIMEOUT_MS } from './mirror-options.ts';
+import type { MirrorOptions } from './mirror-options.ts';
 import { countPacks, directoryBytes, watchSize } from './mirror-size.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 import { GROUP_SCRIPT_FILE, runWire } from './run-wire.ts';
 
-export interface MirrorOptions {
-  readonly url: string;
-  /** Directory of our own; created, and thrown away when it cannot be used. */
-  readonly mirrorDir: string;
-  readonly auth?: GitAuth | undefined;
-  /** PEM file of the certificate authority to trust instead of the system's. */
-  readonly caFile?: string | undefined;
-  readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** A fetch is stopped after this long. */
-  readonly fetchTimeoutMs?: number | undefined;
-  /** A fetch is stopped when the mirror grows beyond this. */
-  readonly maxBytes?: number | undefined;
-}
-
-const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
 /** Failures that a mirror made anew may overcome. */

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '../../core/errors.ts';
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
-import type { MirrorOptions } from './git-program-mirror.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
@@ -13,11 +12,12 @@ import { needsGitProgram } from './git-program.ts';
 import { gitHttpClient } from './http-client.ts';
 import { refuseUnreadable } from './in-process-limits.ts';
 import { InProcessRepository } from './in-process-repository.ts';
-import { checkPackBounds } from './pack-bounds.ts';
 import { clearMirror } from './mirror-files.ts';
 import { lockMirror } from './mirror-lock.ts';
+import { DEFAULT_FETCH_TIMEOUT_MS } from './mirror-options.ts';
+import type { MirrorOptions } from './mirror-options.ts';
+import { checkPackBounds } from './pack-bounds.ts';
 
-const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
 /** Where the next fetch begins, whatever its ref was. */
 const FETCHED_REF = 'refs/berth/fetched';
 /** Packs are held in memory here, so the limit is far below the git program's. */

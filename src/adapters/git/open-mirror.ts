@@ -1,6 +1,6 @@
 import { hasGitProgram, needsGitProgram } from './git-program.ts';
 import { GitProgramMirror } from './git-program-mirror.ts';
-import type { MirrorOptions } from './git-program-mirror.ts';
+import type { MirrorOptions } from './mirror-options.ts';
 import type { GitMirror } from './git-repository.ts';
 
 export interface OpenedMirror {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { MirrorOptions } from '../../adapters/git/git-program-mirror.ts';
+import type { MirrorOptions } from '../../adapters/git/mirror-options.ts';
 import { openMirror } from '../../adapters/git/open-mirror.ts';
 import { SignatureVerifier } from '../../adapters/git/commit-signature.ts';
 import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { GitAuth } from '../../../src/adapters/git/git-auth.ts';
 import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
-import type { MirrorOptions } from '../../../src/adapters/git/git-program-mirror.ts';
+import type { MirrorOptions } from '../../../src/adapters/git/mirror-options.ts';
 import type { GitMirror, GitRepository } from '../../../src/adapters/git/git-repository.ts';
 import { InProcessMirror } from '../../../src/adapters/git/in-process-mirror.ts';
 import { InProcessRepository } from '../../../src/adapters/git/in-process-repository.ts';
