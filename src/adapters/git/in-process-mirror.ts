@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '../../core/errors.ts';
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
+import { gitDirAt } from './git-dir.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
@@ -261,12 +262,8 @@ async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await git.addRemote({ fs, gitdir, remote: 'origin', url, force: true });
 }
 
-/** A work tree's `.git`, also where that is a file that says where it lies, or the bare repository itself. */
+/** Where nothing is yet, the place itself: what lies there is looked at with every fetch. */
 async function localGitDir(url: string): Promise<string> {
   const place = url.startsWith('file:') ? fileURLToPath(url) : url;
-  const dotGit = path.join(place, '.git');
-  const info = await stat(dotGit).catch(() => undefined);
-  if (info?.isDirectory() === true) return dotGit;
-  const target = info && /^gitdir: (.+)$/m.exec(await readFile(dotGit, 'utf8'))?.[1];
-  return target === undefined ? place : path.resolve(place, target.trim());
+  return (await gitDirAt(place)) ?? place;
 }

@@ -1,0 +1,39 @@
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface FoundGitDir {
+  /** What GIT_DIR has to be. */
+  readonly gitDir: string;
+  /** The folder whose repository it is. */
+  readonly top: string;
+}
+
+/** The repository that a folder lies in, at any depth; undefined: in none. */
+export async function gitDirAround(folder: string): Promise<FoundGitDir | undefined> {
+  for (let top = path.resolve(folder); ; top = path.dirname(top)) {
+    const gitDir = await gitDirAt(top);
+    if (gitDir !== undefined) return { gitDir, top };
+    if (top === path.dirname(top)) return undefined;
+  }
+}
+
+/** The `.git` of a work tree, what a linked work tree's or a submodule's `.git` names, or the folder itself as a bare repository. */
+export async function gitDirAt(folder: string): Promise<string | undefined> {
+  const dotGit = path.join(folder, '.git');
+  const info = await infoOf(dotGit);
+  if (info?.isDirectory() === true) return dotGit;
+  if (info?.isFile() === true) {
+    const target = /^gitdir: (.+)$/m.exec(await readFile(dotGit, 'utf8'))?.[1];
+    if (target !== undefined) return path.resolve(folder, target);
+  }
+  const [head, ...folders] = await Promise.all(
+    ['HEAD', 'objects', 'refs'].map((name) => infoOf(path.join(folder, name))),
+  );
+  return head?.isFile() === true && folders.every((part) => part?.isDirectory() === true)
+    ? folder
+    : undefined;
+}
+
+function infoOf(place: string) {
+  return stat(place).catch(() => undefined);
+}
