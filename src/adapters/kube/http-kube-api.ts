@@ -21,7 +21,7 @@ import type { KubeConfig } from './kube-config.ts';
 import { asStatus, errorForStatus } from './kube-errors.ts';
 import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody, readBody } from './read-body.ts';
-import { RequestSlots } from './request-slots.ts';
+import { DEFAULT_MAX_REQUESTS, RequestSlots } from './request-slots.ts';
 import { queryString, resourcePath } from './resource-path.ts';
 import { readWatchEvents } from './watch-stream.ts';
 
@@ -75,7 +75,11 @@ export class HttpKubeApi implements KubeApi {
       userAgent: options.userAgent ?? 'berth',
       impersonate: options.impersonate,
     });
-    this.#slots = new RequestSlots(options.maxRequests ?? 32, options.queueTimeoutMs ?? 120_000, clock);
+    this.#slots = new RequestSlots(
+      options.maxRequests ?? DEFAULT_MAX_REQUESTS,
+      options.queueTimeoutMs ?? 120_000,
+      clock,
+    );
     this.server = this.#connection.server;
     this.#discovery = new Discovery((path) => this.#readOrUndefined(path), clock);
   }

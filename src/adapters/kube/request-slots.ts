@@ -3,6 +3,9 @@ import { TransientError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RequestSubject } from './kube-errors.ts';
 
+/** Requests to one server at the same time, where nobody says otherwise. */
+export const DEFAULT_MAX_REQUESTS = 32;
+
 interface Waiting {
   readonly start: () => void;
   readonly cancel: () => void;

@@ -1,6 +1,7 @@
 import { sha256 } from '../../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../../core/errors.ts';
 import type { ObjectChange } from '../../../adapters/kube/object-store.ts';
+import { DEFAULT_MAX_REQUESTS } from '../../../adapters/kube/request-slots.ts';
 import { decisionOwner } from '../../../core/placement/decision-owner.ts';
 import { lostBecause } from '../../../core/explain/lost-because.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
@@ -58,7 +59,7 @@ export interface PipelineOptions {
 }
 
 /** Placements published at the same time: twice the requests that may be under way, so that the next ones are made while the hub works. */
-const CONCURRENCY = 64;
+const CONCURRENCY = 2 * DEFAULT_MAX_REQUESTS;
 /** So many writes by others within this time are no accident. */
 const RIVAL_WRITES = 3;
 const RIVAL_WINDOW_MS = 600_000;
