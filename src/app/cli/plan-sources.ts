@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { sha256 } from '../../adapters/store/world-digest.ts';
-import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../core/sync/apply-set.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../core/sync/apply-set.ts';
 import type { SourceFleet } from '../preview/merge-fleets.ts';
 import type { PlanRevisionsInput } from '../preview/plan-revisions.ts';
 import type { SourceSettings } from '../settings/source-settings.ts';
@@ -30,8 +30,7 @@ export async function planSources(
   const all = await readSettings(resolve(io.cwd, flags.config));
   const chosen = chooseSources(all, flags.source, 'only');
   const others = asksHub(flags) ? [] : all.filter((source) => !chosen.includes(source));
-  const setOf = ({ name }: SourceSettings): string =>
-    applySetId(sha256, { name: `berth-${name}`, namespace: 'berth-system' });
+  const setOf = ({ name }: SourceSettings): string => applySetId(sha256, parentOfSource(name));
   const budgets = new Map(all.map((source) => [setOf(source), source.removalBudget]));
   return {
     sources: chosen.map((source) => ({

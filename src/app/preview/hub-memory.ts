@@ -2,6 +2,7 @@ import { BerthError, errorText } from '../../core/errors.ts';
 import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { recordsOf } from '../../core/publish/compact-record.ts';
+import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf, RECORDS_LABEL } from '../serve/publish/hub-records.ts';
 
 /** Why something is not known. */
@@ -25,7 +26,7 @@ export async function readHubMemory(hub: KubeApi, sources: readonly string[]): P
     async (source): Promise<readonly [string, DeletionMemory]> => [
       source,
       await known(async () => {
-        const parent = await hub.get(CONFIG_MAP, { namespace: 'berth-system', name: `berth-${source}` });
+        const parent = await hub.get(CONFIG_MAP, parentOfSource(source));
         return { annotations: parent?.metadata.annotations ?? {} };
       }),
     ],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseGoDuration } from '../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../core/publish/removal-budget.ts';
+import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { WEBHOOK_PROVIDERS } from '../../adapters/scm/webhook-event.ts';
 
 const text = z.string().min(1);
@@ -14,7 +15,7 @@ const ref = z.union([
 ]);
 
 /** A Secret on the hub, in the keys that Flux and Argo CD read too; see docs/git-sources.md. */
-const secretRef = z.strictObject({ name: text, namespace: text.default('berth-system') });
+const secretRef = z.strictObject({ name: text, namespace: text.default(DEFAULT_NAMESPACE) });
 
 const githubApp = z.strictObject({
   appId: z.union([text, z.int().positive()]).transform(String),

@@ -14,9 +14,22 @@ const APPLY_SET_NAMESPACES_ANNOTATION = 'applyset.kubernetes.io/additional-names
 export const MEMBER_VERSIONS_ANNOTATION = 'berth.dev/member-versions';
 export const TOOLING = 'berth/v1';
 
+/** Where the controller keeps what is its own: the parents of its ApplySets, and credentials that name no other place. */
+export const DEFAULT_NAMESPACE = 'berth-system';
+
 export interface ApplySetParent {
   readonly name: string;
   readonly namespace: string;
+}
+
+/** Where the ApplySet of a source has its parent. */
+export function parentOfSource(source: string, namespace = DEFAULT_NAMESPACE): ApplySetParent {
+  return { name: `berth-${source}`, namespace };
+}
+
+/** The source whose parent has this name. */
+export function sourceOfParent({ name }: Pick<ApplySetParent, 'name'>): string | undefined {
+  return /^berth-(.+)$/.exec(name)?.[1];
 }
 
 /** `applyset-BASE64URL(SHA256(name.namespace.kind.group))-v1` for a ConfigMap as parent. */

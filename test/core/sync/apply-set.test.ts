@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { inWaves } from '../../../src/core/sync/apply-order.ts';
-import { applySetId, applySetParent, memberKinds } from '../../../src/core/sync/apply-set.ts';
+import {
+  applySetId,
+  applySetParent,
+  memberKinds,
+  parentOfSource,
+  sourceOfParent,
+} from '../../../src/core/sync/apply-set.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const object = (kind: string, name: string): KubeObject => ({
@@ -13,9 +19,15 @@ const object = (kind: string, name: string): KubeObject => ({
 
 describe('ApplySet', () => {
   it('has the id that kubectl computes: base64url of SHA-256, without padding', () => {
-    const parent = { name: 'berth-fleet', namespace: 'berth-system' };
+    const parent = parentOfSource('fleet');
     const sha = createHash('sha256').update('berth-fleet.berth-system.ConfigMap.').digest('base64url');
     expect(applySetId(digest, parent)).toBe(`applyset-${sha}-v1`);
+  });
+
+  it('has a parent that names its source', () => {
+    expect(parentOfSource('fleet', 'here')).toEqual({ name: 'berth-fleet', namespace: 'here' });
+    expect(sourceOfParent(parentOfSource('berth-a'))).toBe('berth-a');
+    expect(sourceOfParent({ name: 'kubectl-fleet' })).toBeUndefined();
   });
 
   it('names the kinds and namespaces of its members', () => {

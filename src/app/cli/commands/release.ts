@@ -11,6 +11,7 @@ import {
   RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/publish-annotations.ts';
+import { DEFAULT_NAMESPACE, parentOfSource } from '../../../core/sync/apply-set.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../hub-flags.ts';
@@ -44,7 +45,7 @@ export const releaseCommand: CliCommand = {
     addHubFlags(command)
       .requiredOption('--token <token>', 'plan token of the held change')
       .option('--source <name>', 'release held deletions of this source instead of a placement')
-      .option('--namespace <name>', 'with --source: namespace of the controller’s objects', 'berth-system')
+      .option('--namespace <name>', 'with --source: namespace of the controller’s objects', DEFAULT_NAMESPACE)
       .option('--as <name>', 'who releases (default: the operating system’s user)')
       .addHelpText('after', EXAMPLES)
       .action(
@@ -94,7 +95,7 @@ async function releaseSource(
   }: { readonly source: string; readonly namespace: string; readonly token: string },
   releasedBy: Readonly<Record<string, string>>,
 ): Promise<ExitCode> {
-  const key = { namespace, name: `berth-${source}` };
+  const key = parentOfSource(source, namespace);
   const subject = `source ${source}`;
   const parent = await hub.get(CONFIG_MAP, key);
   if (parent === undefined)

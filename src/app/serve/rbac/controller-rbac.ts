@@ -1,3 +1,4 @@
+import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
 import type { Permission } from '../../rbac/permission.ts';
 import { renderDocuments } from '../../rbac/render-documents.ts';
 import { renderAggregatedRole, renderBinding, renderRole } from '../../rbac/render-role.ts';
@@ -28,8 +29,7 @@ export interface ControllerDuties {
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[];
 }
 
-const NAMESPACE = 'berth-system';
-const SUBJECT = { kind: 'ServiceAccount', name: 'berth', namespace: NAMESPACE } as const;
+const SUBJECT = { kind: 'ServiceAccount', name: 'berth', namespace: DEFAULT_NAMESPACE } as const;
 const AGGREGATE_LABEL = 'berth.dev/aggregate-to-controller';
 
 type Document = readonly string[];
@@ -46,7 +46,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ...(decides ? PUBLISHING : []),
     ...(decides && !duties.embedded ? RECORDS : []),
     ...(duties.works ? WORKS : []),
-    ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(NAMESPACE)) : []),
+    ...(duties.applies ? (duties.embedded ? EMBEDDED : namespaceLookup(DEFAULT_NAMESPACE)) : []),
   ];
   return renderDocuments([
     ...bound('# What the controller needs for itself.', 'berth', own),
@@ -73,7 +73,7 @@ function sources(): readonly Document[] {
   const name = 'berth-sources';
   const head = { kind: 'ClusterRole', name: `${name}-ocm`, labels: { [AGGREGATE_LABEL]: 'true' } } as const;
   return [
-    ...bound('# The parents of the ApplySets.', 'berth', APPLY_SET, NAMESPACE),
+    ...bound('# The parents of the ApplySets.', 'berth', APPLY_SET, DEFAULT_NAMESPACE),
     [
       '# Collects every ClusterRole with the label: what Git may hold. For each kind that is not below (add-ons, ConfigMaps, ApplicationSets …)',
       '# add one with list, create, patch and delete. Roles and bindings in Git also take escalate and bind, or the rights that they grant.',
@@ -103,7 +103,7 @@ function releases({ schedule, applies }: ControllerDuties): readonly Document[] 
       ? [
           [
             '# For people who call berth release --source: bind it to them.',
-            ...renderRole({ kind: 'Role', name, namespace: NAMESPACE }, RELEASE_SOURCE),
+            ...renderRole({ kind: 'Role', name, namespace: DEFAULT_NAMESPACE }, RELEASE_SOURCE),
           ],
         ]
       : []),

@@ -12,6 +12,7 @@ import {
   type ApplySetParent,
   type MemberKind,
   memberNamespaces,
+  sourceOfParent,
 } from '../../../core/sync/apply-set.ts';
 import { containsAll } from '../../../core/sync/desired-object.ts';
 import { identityOf } from '../../../core/sync/plan-prune.ts';
@@ -140,6 +141,6 @@ export class ApplySetRegistry {
     const { namespace } = this.#parent;
     const labelSelector = `${APPLY_SET_ID_LABEL}=${id}`;
     const [found] = (await this.#api.list(CONFIG_MAP, { namespace, labelSelector })).items;
-    return /^berth-(.+)$/.exec(found?.metadata.name ?? '')?.[1];
+    return found && sourceOfParent(found.metadata);
   }
 }

@@ -8,7 +8,7 @@ import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
-import { applySetId, type MemberKind, memberKinds } from '../../../core/sync/apply-set.ts';
+import { applySetId, type MemberKind, memberKinds, parentOfSource } from '../../../core/sync/apply-set.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
 import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
@@ -27,8 +27,9 @@ import { isOfKind, unlistedProblem } from './unlisted-kind.ts';
 export interface HubSyncOptions {
   readonly api: KubeApi;
   readonly digest: Digest;
-  /** Names the ApplySet: `berth-SOURCE`. */
+  /** Names the ApplySet. */
   readonly source: string;
+  /** Of its parent. */
   readonly namespace: string;
   readonly budget: RemovalBudget;
   /** Let the last objects that the source has on the hub go without asking. Default: a release is needed for that. */
@@ -75,7 +76,7 @@ export class HubSync {
   constructor(options: HubSyncOptions) {
     const { api, digest, source, namespace, concurrency } = options;
     this.#options = options;
-    const parent = { name: `berth-${source}`, namespace };
+    const parent = parentOfSource(source, namespace);
     this.#id = applySetId(digest, parent);
     this.#limit = pLimit(concurrency);
     this.#namespaces = new NeededNamespaces(api);

@@ -5,6 +5,7 @@ import { sha256 } from '../../../adapters/store/world-digest.ts';
 import { InputError } from '../../../core/errors.ts';
 import { SourceChecker } from '../../../core/sources/source-checker.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../../core/publish/removal-budget.ts';
+import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../../core/sync/deletion-window.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { checkFleet } from '../../fleet/check-fleet.ts';
@@ -160,7 +161,7 @@ function hubSyncOf(
     api: options.api,
     digest: sha256,
     source: name,
-    namespace: options.namespace ?? 'berth-system',
+    namespace: options.namespace ?? DEFAULT_NAMESPACE,
     budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
     allowEmpty: from.allowEmpty,
     deletionWindowMs: from.deletionWindowMs ?? options.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,

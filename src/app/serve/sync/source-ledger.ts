@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/removal-budget.ts';
-import { APPLY_SET_PART_OF_LABEL, applySetId } from '../../../core/sync/apply-set.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import { FirstReads } from './first-reads.ts';
 import type { PlanApprovals } from '../publish/plan-approvals.ts';
@@ -44,7 +44,7 @@ export class SourceLedger {
     kept: { readonly approvals: PlanApprovals; readonly commits: CommitsStore },
     options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget' | 'clock'>,
   ) {
-    const { sources, namespace = 'berth-system', budget = DEFAULT_REMOVAL_BUDGET } = options;
+    const { sources, namespace, budget = DEFAULT_REMOVAL_BUDGET } = options;
     this.#budget = budget;
     this.#approvals = kept.approvals;
     this.#kept = kept.commits;
@@ -52,7 +52,7 @@ export class SourceLedger {
     this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
     for (const source of sources) {
       const name = sourceNameOf(source);
-      const id = applySetId(digest, { name: `berth-${name}`, namespace });
+      const id = applySetId(digest, parentOfSource(name, namespace));
       this.#sources.set(id, { name, budget: source.budget ?? budget });
       this.#remember(name);
     }
