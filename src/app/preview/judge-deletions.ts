@@ -1,18 +1,12 @@
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { HeldDeletions } from '../../core/preview/plan.ts';
-import { HELD_TOKEN_ANNOTATION, RELEASE_ANNOTATION } from '../../core/publish/publish-annotations.ts';
-import { releaseTokens } from '../../core/publish/release-tokens.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { listNames } from '../../core/publish/judge-result.ts';
-import {
-  countingDeletions,
-  DEFAULT_DELETION_WINDOW_MS,
-  parseDeletions,
-} from '../../core/sync/deletion-window.ts';
+import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
 import { placeObject } from '../../core/sync/place-object.ts';
 import { planPrune, standingIdentities } from '../../core/sync/plan-prune.ts';
-import { parsePruneReleases } from '../../core/sync/prune-releases.ts';
+import { rememberedInput, readPruneMemory } from '../../core/sync/prune-memory.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { DeletionMemory } from './hub-memory.ts';
 import { kindScopes } from './kind-scopes.ts';
@@ -49,13 +43,14 @@ export function judgeDeletions(
   const { members, unknownScopes } = membersOf(base, head);
   const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
   const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
-  const windowMs = head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS;
-  const isHeld = (annotations[HELD_TOKEN_ANNOTATION] ?? '') !== '';
-  const byHand = annotations[RELEASE_ANNOTATION];
+  const remembered = readPruneMemory(annotations, {
+    nowMs,
+    windowMs: head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
+  });
   const plan = planPrune({
+    ...rememberedInput(head.objects, remembered, besides),
     source: head.name,
     members,
-    wanted: identitiesOf([head]),
     movesOn: (identity) => besides.has(identity),
     arrives: head.objects.some(
       ({ object }) =>
@@ -64,20 +59,10 @@ export function judgeDeletions(
     allowEmpty: head.allowEmpty,
     complete: head.complete,
     budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
-    releasedTokens: [
-      ...head.objects.flatMap(({ object }) => releaseTokens(object.metadata)),
-      ...(byHand === undefined ? [] : [byHand]),
-    ],
-    releases: parsePruneReleases(annotations),
-    earlier: {
-      deletions: countingDeletions(parseDeletions(annotations), { nowMs, windowMs, isHeld }),
-      windowMs,
-      elsewhere: besides,
-    },
     digest: sha256,
   });
   if (plan.kind === 'suspended' || plan.objects.length === 0) return { held: undefined, notEvaluated: [] };
-  const notEvaluated = notesOf(head.name, memory, isHeld);
+  const notEvaluated = notesOf(head.name, memory, remembered.isHeld);
   if (plan.kind !== 'held') return { held: undefined, notEvaluated };
   const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) =>
     unknownScopes.has(kind),

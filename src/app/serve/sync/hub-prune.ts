@@ -10,21 +10,14 @@ import {
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/publish-annotations.ts';
-import { releaseTokens } from '../../../core/publish/release-tokens.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
-import {
-  countingDeletions,
-  type Deletion,
-  deletionMark,
-  noteDeletions,
-  parseDeletions,
-} from '../../../core/sync/deletion-window.ts';
-import { identityOf, planPrune, type PrunePlan, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
+import { identityOf, planPrune, type PrunePlan } from '../../../core/sync/plan-prune.ts';
+import { rememberedInput, type PruneMemory, readPruneMemory } from '../../../core/sync/prune-memory.ts';
 import {
   noteReleased,
   noteRest,
-  parsePruneReleases,
   type PruneReleases,
   releaseMark,
 } from '../../../core/sync/prune-releases.ts';
@@ -76,25 +69,18 @@ export async function pruneHub(
   input: SyncInput,
   { members, others, arrives, parent }: PruneState,
 ): Promise<PruneOutcome> {
-  const { annotations = {} } = parent?.metadata ?? {};
-  const releases = parsePruneReleases(annotations);
-  const nowMs = parts.clock.now();
-  const { deletionWindowMs: windowMs } = parts;
-  const isHeld = (annotations[HELD_TOKEN_ANNOTATION] ?? '') !== '';
-  const earlier = countingDeletions(parseDeletions(annotations), { nowMs, windowMs, isHeld });
-  const byHand = annotations[RELEASE_ANNOTATION];
-  const inGit = input.objects.flatMap(({ object }) => releaseTokens(object.metadata));
+  const memory = readPruneMemory(parent?.metadata.annotations ?? {}, {
+    nowMs: parts.clock.now(),
+    windowMs: parts.deletionWindowMs,
+  });
   const plan = planPrune({
     ...parts,
+    ...rememberedInput(input.objects, memory, others.keys()),
     members: [...members.values()],
-    wanted: new Set(input.objects.flatMap(({ object }) => standingIdentities(object))),
     movesOn: (identity) => parts.claims.isSaidBesides(parts.source, identity),
     arrives,
     complete: input.complete,
     commit: input.commit?.id,
-    releasedTokens: byHand === undefined ? inGit : [byHand, ...inGit],
-    releases,
-    earlier: { deletions: earlier, windowMs, elsewhere: others.keys() },
   });
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
   if (plan.kind === 'suspended') {
@@ -106,21 +92,12 @@ export async function pruneHub(
   }
   const leaving = plan.objects.map((object) => identityOf(refOf(object)));
   if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
-  const memory = { annotations, releases, earlier, nowMs };
   if (plan.kind === 'prune') return prune(parts, input, plan, memory);
   const { message, token } = plan;
-  const rest = restOf(parts, plan.objects, releases);
-  await parts.registry.annotate({ ...heldNote(token, message), ...rest, ...noteDeletions(earlier, nowMs) });
+  const rest = restOf(parts, plan.objects, memory.releases);
+  const earlier = noteDeletions(memory.earlier, memory.nowMs);
+  await parts.registry.annotate({ ...heldNote(token, message), ...rest, ...earlier });
   return { ...nothing, pruneHeld: { message, token } };
-}
-
-/** What the parent of the ApplySet said when the pass began. */
-interface PruneMemory {
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly releases: PruneReleases;
-  /** Deletions that count. */
-  readonly earlier: readonly Deletion[];
-  readonly nowMs: number;
 }
 
 /** Notes what is about to go, and why it may, before the first of it goes. */
@@ -128,13 +105,13 @@ async function prune(
   parts: PruneParts,
   input: SyncInput,
   plan: Extract<PrunePlan, { kind: 'prune' }>,
-  { annotations, releases, earlier, nowMs }: PruneMemory,
+  { releases, lastRelease, earlier, nowMs }: PruneMemory,
 ): Promise<PruneOutcome> {
   const { objects, releasedToken, isRest = false } = plan;
   const marks = objects.map((object) => markOf(parts, object));
-  const byHand = annotations[RELEASE_ANNOTATION];
-  const token = isRest ? byHand : releasedToken;
-  const by = token === byHand ? annotations[RELEASED_BY_ANNOTATION] : committer(input);
+  const token = isRest ? lastRelease?.token : releasedToken;
+  const isNoted = token === lastRelease?.token;
+  const by = isNoted ? lastRelease?.by : committer(input);
   const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
   const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
   const going = (gone: readonly KubeObject[]): Annotations =>
@@ -147,7 +124,7 @@ async function prune(
       : { ...noteReleased(releases, releasedToken, marks), ...noteDeletions([], nowMs) }),
     ...(isCounted && going(objects)),
     // As `berth release` would have written it.
-    ...(released !== undefined && token !== byHand
+    ...(released !== undefined && !isNoted
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
       : {}),
   });

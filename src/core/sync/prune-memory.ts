@@ -1,0 +1,65 @@
+import type { SourceObject } from '../model/source-object.ts';
+import {
+  HELD_TOKEN_ANNOTATION,
+  RELEASE_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../publish/publish-annotations.ts';
+import { releaseTokens } from '../publish/release-tokens.ts';
+import { countingDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
+import { type PruneInput, standingIdentities } from './plan-prune.ts';
+import { parsePruneReleases, type PruneReleases } from './prune-releases.ts';
+
+/** What the parent of an ApplySet remembers of deletions and their releases, as it counts now. */
+export interface PruneMemory {
+  readonly releases: PruneReleases;
+  /** The release that was given last, in Git or by hand. */
+  readonly lastRelease: { readonly token: string; readonly by: string | undefined } | undefined;
+  /** Deletions are held now. */
+  readonly isHeld: boolean;
+  /** Deletions that count toward the budget. */
+  readonly earlier: readonly Deletion[];
+  /** How long a deletion counts. */
+  readonly windowMs: number;
+  readonly nowMs: number;
+}
+
+/** From the annotations of the parent; none: nothing was ever deleted or released. */
+export function readPruneMemory(
+  annotations: Readonly<Record<string, string>>,
+  { nowMs, windowMs }: { readonly nowMs: number; readonly windowMs: number },
+): PruneMemory {
+  const {
+    [HELD_TOKEN_ANNOTATION]: held = '',
+    [RELEASE_ANNOTATION]: token,
+    [RELEASED_BY_ANNOTATION]: by,
+  } = annotations;
+  const isHeld = held !== '';
+  return {
+    releases: parsePruneReleases(annotations),
+    lastRelease: token === undefined ? undefined : { token, by },
+    isHeld,
+    earlier: countingDeletions(parseDeletions(annotations), { nowMs, windowMs, isHeld }),
+    windowMs,
+    nowMs,
+  };
+}
+
+/**
+ * What a judgement takes from Git and from the memory: one piece of code for the controller and for the plan before it, so that they
+ * judge alike. `elsewhere`: identities of what other sources have on the hub.
+ */
+export function rememberedInput(
+  objects: readonly Pick<SourceObject, 'object'>[],
+  { releases, lastRelease, earlier, windowMs }: PruneMemory,
+  elsewhere: Iterable<string>,
+): Pick<PruneInput, 'wanted' | 'releasedTokens' | 'releases' | 'earlier'> {
+  return {
+    wanted: new Set(objects.flatMap(({ object }) => standingIdentities(object))),
+    releasedTokens: [
+      ...(lastRelease === undefined ? [] : [lastRelease.token]),
+      ...objects.flatMap(({ object }) => releaseTokens(object.metadata)),
+    ],
+    releases,
+    earlier: { deletions: earlier, windowMs, elsewhere },
+  };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { readPruneMemory, rememberedInput } from '../../../src/core/sync/prune-memory.ts';
+
+const NOW = { nowMs: 1_000_000, windowMs: 600_000 };
+const deletion = (atMs: number) => ({ atMs, marks: ['0123456789'], unnamed: 0 });
+const source = (name: string, annotations: Readonly<Record<string, string>> = {}) => ({
+  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, annotations } } satisfies KubeObject,
+});
+
+describe('what the parent of an ApplySet remembers', () => {
+  it.each([
+    { name: 'nothing', given: {}, want: { earlier: [], isHeld: false, lastRelease: undefined } },
+    {
+      name: 'deletions, as long as they count',
+      given: {
+        'berth.dev/recent-deletions': '400000:0123456789;400001:0123456789',
+        'berth.dev/held-token': '',
+      },
+      want: { earlier: [deletion(400_001)], isHeld: false },
+    },
+    {
+      name: 'all of them while something is held',
+      given: { 'berth.dev/recent-deletions': '1:0123456789;400001:0123456789', 'berth.dev/held-token': 'aa' },
+      want: { earlier: [deletion(1), deletion(400_001)], isHeld: true },
+    },
+    {
+      name: 'releases',
+      given: { 'berth.dev/spent-tokens': 'aa,bb', 'berth.dev/release': 'bb', 'berth.dev/released-by': 'Ada' },
+      want: {
+        releases: { spent: ['aa', 'bb'], objects: new Set() },
+        lastRelease: { token: 'bb', by: 'Ada' },
+      },
+    },
+  ])('is read: $name', ({ given, want }) => {
+    expect(readPruneMemory(given, NOW)).toMatchObject({ ...want, ...NOW });
+  });
+
+  it('is judged by together with what stands in Git', () => {
+    const memory = readPruneMemory(
+      { 'berth.dev/release': 'bb', 'berth.dev/recent-deletions': '900000*3' },
+      NOW,
+    );
+    const objects = [source('a'), source('b', { 'berth.dev/release': 'cc dd' })];
+    const { wanted, ...input } = rememberedInput(objects, memory, ['x']);
+    expect(input).toEqual({
+      releasedTokens: ['bb', 'cc', 'dd'],
+      releases: memory.releases,
+      earlier: { deletions: [{ atMs: 900_000, marks: [], unnamed: 3 }], windowMs: 600_000, elsewhere: ['x'] },
+    });
+    // In `default`, or in no namespace where the kind has none.
+    expect([...wanted].map((identity) => (JSON.parse(identity) as string[]).slice(2))).toEqual([
+      ['', 'a'],
+      ['default', 'a'],
+      ['', 'b'],
+      ['default', 'b'],
+    ]);
+  });
+});
