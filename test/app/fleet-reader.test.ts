@@ -6,6 +6,7 @@ import type { Fleet } from '../../src/app/fleet/fleet.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { openFleetSource } from '../../src/app/fleet/fleet-source.ts';
 import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
+import { eachWithRepository } from '../adapters/git/each-with-repository.ts';
 import { type FixtureFile, GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
 
 const configMap = (name: string, value = '1') =>
@@ -22,14 +23,7 @@ const valueOf = (fleet: Fleet, name: string) =>
 describe('reading fleets from commits', () => {
   let fixture: GitFixture;
   let repository: GitProgramRepository;
-  beforeEach(() => {
-    fixture = new GitFixture();
-    repository = new GitProgramRepository({ gitDir: fixture.dir, ambient: process.env });
-  });
-  afterEach(async () => {
-    await repository.close();
-    fixture.remove();
-  });
+  eachWithRepository(GitProgramRepository, (given) => ({ fixture, repository } = given));
 
   it('takes YAML and JSON, leaves hidden and other files, and names the commit', async () => {
     const commit = fixture.commit({

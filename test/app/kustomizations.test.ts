@@ -1,26 +1,20 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
 import type { Fleet } from '../../src/app/fleet/fleet.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
-import { GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
+import { eachWithRepository } from '../adapters/git/each-with-repository.ts';
+import { type GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
 import type { FixtureFile } from '../adapters/git/git-fixture.ts';
+import { hasKubectl } from '../e2e/kubectl-program.ts';
 
 const configMap = (name: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "1"}\n`;
 const names = (fleet: Fleet) =>
   fleet.objects.map(({ object, location }) => `${object.metadata.name} ${location.file}`).sort();
-const hasKubectl = (() => {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const found = hasKubectl();
 
 const FILES: Record<string, FixtureFile> = {
   'plain.yaml': configMap('plain'),
@@ -33,21 +27,14 @@ const FILES: Record<string, FixtureFile> = {
 describe('kustomizations and charts', () => {
   let fixture: GitFixture;
   let repository: GitProgramRepository;
-  beforeEach(() => {
-    fixture = new GitFixture();
-    repository = new GitProgramRepository({ gitDir: fixture.dir, ambient: process.env });
-  });
-  afterEach(async () => {
-    await repository.close();
-    fixture.remove();
-  });
+  eachWithRepository(GitProgramRepository, (given) => ({ fixture, repository } = given));
   const read = (
     files: Record<string, FixtureFile>,
     paths?: string[],
     ambient: Record<string, string | undefined> = process.env,
   ) => new FleetReader(repository, { ambient, paths }).read(fixture.commit(files));
 
-  it.runIf(hasKubectl)('renders what no other kustomization builds on, and nothing twice', async () => {
+  it.runIf(found)('renders what no other kustomization builds on, and nothing twice', async () => {
     const fleet = await read(FILES);
     expect(fleet.problems).toEqual([]);
     expect(names(fleet)).toEqual([
@@ -58,7 +45,7 @@ describe('kustomizations and charts', () => {
     expect(names(await read({}, ['prod']))).toEqual(['prod-a prod/kustomization.yaml']);
   });
 
-  it.runIf(hasKubectl)('renders again only when something that goes into it changes', async () => {
+  it.runIf(found)('renders again only when something that goes into it changes', async () => {
     const reader = new FleetReader(repository, { ambient: process.env });
     const first = await reader.read(fixture.commit(FILES));
     const second = await reader.read(fixture.commit({ 'plain.yaml': configMap('other') }));
@@ -68,7 +55,7 @@ describe('kustomizations and charts', () => {
     expect(names(third)).toContain('prod-b prod/kustomization.yaml');
   });
 
-  it.runIf(hasKubectl)('reads a folder the same way', async () => {
+  it.runIf(found)('reads a folder the same way', async () => {
     const folder = tempDir();
     for (const [file, text] of Object.entries(FILES)) {
       mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
@@ -106,7 +93,7 @@ describe('kustomizations and charts', () => {
     expect(nested.problems).toMatchObject([{ code, location: { file: 'top/kustomization.yaml' } }]);
   });
 
-  it.runIf(hasKubectl).each([
+  it.runIf(found).each([
     ['a broken kustomization', { 'k/kustomization.yaml': 'resources: [' }],
     [
       'a file outside its folder',

@@ -1,27 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
 import type { Fleet } from '../../src/app/fleet/fleet.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
-import { GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
+import { eachWithRepository } from '../adapters/git/each-with-repository.ts';
+import { type GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
 import type { FixtureFile } from '../adapters/git/git-fixture.ts';
+import { hasKubectl } from '../e2e/kubectl-program.ts';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
 const names = (fleet: Fleet) => fleet.objects.map(({ object }) => object.metadata.name).sort();
 const problems = (fleet: Fleet) =>
   fleet.problems.map(({ code, location }) => `${code} ${location?.file}`).sort();
-const kubectl = (() => {
-  try {
-    return execFileSync('sh', ['-c', 'command -v kubectl && kubectl version --client >&2'], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-  } catch {
-    return undefined;
-  }
-})();
+const found = hasKubectl();
 
 class CountingRepository extends GitProgramRepository {
   bytes = 0;
@@ -35,19 +28,12 @@ class CountingRepository extends GitProgramRepository {
 
 describe('kustomizations that are wrong or hostile', () => {
   let fixture: GitFixture;
-  let repository: GitProgramRepository;
-  beforeEach(() => {
-    fixture = new GitFixture();
-    repository = new GitProgramRepository({ gitDir: fixture.dir, ambient: process.env });
-  });
-  afterEach(async () => {
-    await repository.close();
-    fixture.remove();
-  });
+  let repository: CountingRepository;
+  eachWithRepository(CountingRepository, (given) => ({ fixture, repository } = given));
   const read = (files: Record<string, FixtureFile>, paths?: string[]) =>
     new FleetReader(repository, { ambient: process.env, paths }).read(fixture.commit(files));
 
-  it.runIf(kubectl)('are told when they build on themselves, in a circle of any length', async () => {
+  it.runIf(found)('are told when they build on themselves, in a circle of any length', async () => {
     const fleet = await read({
       'ok.yaml': configMap('ok'),
       'self/kustomization.yaml': 'resources: [a.yaml, .]\n',
@@ -64,7 +50,7 @@ describe('kustomizations that are wrong or hostile', () => {
     expect(fleet.problems.every(({ message }) => message.includes('cycle detected'))).toBe(true);
   });
 
-  it.runIf(kubectl)('do not take away what others ask for by building on it', async () => {
+  it.runIf(found)('do not take away what others ask for by building on it', async () => {
     const files = {
       'prod/kustomization.yaml': 'resources: [a.yaml]\n',
       'prod/a.yaml': configMap('a'),
@@ -104,7 +90,7 @@ describe('kustomizations that are wrong or hostile', () => {
     ]);
   });
 
-  it.runIf(kubectl)('harm only themselves with names that no disk takes', async () => {
+  it.runIf(found)('harm only themselves with names that no disk takes', async () => {
     const fleet = await read({
       'k/kustomization.yaml': 'resources: [a.yaml]\n',
       'k/a.yaml': configMap('a'),
@@ -122,13 +108,9 @@ describe('kustomizations that are wrong or hostile', () => {
     const large = Buffer.alloc(8 * 1024 * 1024);
     const files: Record<string, FixtureFile> = { 'k/kustomization.yaml': 'resources: [a.yaml]\n' };
     for (let at = 0; at < 40; at++) files[`k/${at}.bin`] = large;
-    const counting = new CountingRepository({ gitDir: fixture.dir, ambient: process.env });
-    const fleet = await new FleetReader(counting, { ambient: process.env }).read(
-      fixture.commit({ ...files, 'k/a.yaml': configMap('a') }),
-    );
+    const fleet = await read({ ...files, 'k/a.yaml': configMap('a') });
     expect(fleet.problems[0]?.message).toMatch(/over more than 67108864 bytes/);
-    expect(counting.bytes).toBeLessThan(160 * 1024 * 1024);
-    await counting.close();
+    expect(repository.bytes).toBeLessThan(160 * 1024 * 1024);
   });
 
   it('are refused when they are a chain that nobody follows to its end', async () => {
@@ -139,7 +121,7 @@ describe('kustomizations that are wrong or hostile', () => {
     expect(problems(fleet)).toEqual(['source.kustomize k0/kustomization.yaml']);
   });
 
-  it.runIf(kubectl)('are told which files kustomize was not given', async () => {
+  it.runIf(found)('are told which files kustomize was not given', async () => {
     const fleet = await read({
       'k/kustomization.yaml': 'resources: [a.yaml]\nconfigMapGenerator: [{name: c, files: [big, link]}]\n',
       'k/a.yaml': configMap('a'),
@@ -154,7 +136,7 @@ describe('kustomizations that are wrong or hostile', () => {
     ]);
   });
 
-  it.runIf(kubectl)('run out of memory by themselves', { timeout: 60_000 }, async () => {
+  it.runIf(found)('run out of memory by themselves', { timeout: 60_000 }, async () => {
     const lines = [`${configMap('a')}x0: &a0 [lol,lol,lol,lol,lol,lol,lol,lol,lol]`];
     for (let at = 1; at < 10; at++)
       lines.push(
@@ -171,7 +153,7 @@ describe('kustomizations that are wrong or hostile', () => {
     ]);
   });
 
-  it.runIf(kubectl)('are rendered once kubectl is there', async () => {
+  it.runIf(found)('are rendered once kubectl is there', async () => {
     const bin = tempDir();
     const ambient = { PATH: bin };
     const reader = new FleetReader(repository, { ambient });
@@ -181,7 +163,8 @@ describe('kustomizations that are wrong or hostile', () => {
     });
     const before = await reader.read(commit);
     expect(problems(before)).toEqual(['source.kustomize-missing k/kustomization.yaml']);
-    symlinkSync(kubectl ?? '', path.join(bin, 'kubectl'));
+    const kubectl = execFileSync('sh', ['-c', 'command -v kubectl'], { encoding: 'utf8' }).trim();
+    symlinkSync(kubectl, path.join(bin, 'kubectl'));
     expect(names(await reader.read(commit))).toEqual(['a']);
   });
 });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,28 +5,22 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
-import { GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
+import { eachWithRepository } from '../adapters/git/each-with-repository.ts';
+import { type GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
 import type { FixtureFile } from '../adapters/git/git-fixture.ts';
+import { hasKubectl } from '../e2e/kubectl-program.ts';
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
-const hasKubectl = (() => {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const found = hasKubectl();
 
-describe.runIf(hasKubectl)('what a kustomization may reach', () => {
+describe.runIf(found)('what a kustomization may reach', () => {
   let fixture: GitFixture;
   let repository: GitProgramRepository;
+  eachWithRepository(GitProgramRepository, (given) => ({ fixture, repository } = given));
   let server: http.Server;
   let address: string;
   let asked: (string | undefined)[];
   beforeEach(async () => {
-    fixture = new GitFixture();
-    repository = new GitProgramRepository({ gitDir: fixture.dir, ambient: process.env });
     asked = [];
     server = http.createServer((request, response) => {
       asked.push(request.url);
@@ -36,11 +29,7 @@ describe.runIf(hasKubectl)('what a kustomization may reach', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
   });
-  afterEach(async () => {
-    await repository.close();
-    await new Promise((resolve) => server.close(resolve));
-    fixture.remove();
-  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
   const read = (files: Record<string, FixtureFile>) =>
     new FleetReader(repository, { ambient: process.env }).read(
       fixture.commit({ 'k/a.yaml': CONFIG_MAP, ...files }),

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../../src/app/fleet/fleet.ts';
 import { lastGoodReadings } from '../../src/app/fleet/last-good.ts';
-import { GitFixture } from '../adapters/git/git-fixture.ts';
+import { eachWithRepository } from '../adapters/git/each-with-repository.ts';
+import type { GitFixture } from '../adapters/git/git-fixture.ts';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
 const BROKEN = '[';
@@ -18,14 +19,7 @@ class CountingRepository extends GitProgramRepository {
 describe('the last good versions of many broken files', () => {
   let fixture: GitFixture;
   let repository: CountingRepository;
-  beforeEach(() => {
-    fixture = new GitFixture();
-    repository = new CountingRepository({ gitDir: fixture.dir, ambient: process.env });
-  });
-  afterEach(async () => {
-    await repository.close();
-    fixture.remove();
-  });
+  eachWithRepository(CountingRepository, (given) => ({ fixture, repository } = given));
   const find = async (commit: string, paths: readonly string[]) => {
     const found = await lastGoodReadings(repository, { paths, commit, limits: DEFAULT_MANIFEST_LIMITS });
     return Object.fromEntries([...found].map(([path, good]) => [path, good.commit]));

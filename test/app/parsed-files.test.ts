@@ -9,7 +9,8 @@ import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { ParsedCache } from '../../src/app/fleet/parsed-cache.ts';
 import { decodeParsedFile, encodeParsedFile } from '../../src/app/fleet/parsed-record.ts';
 import { readContent } from '../../src/app/fleet/read-content.ts';
-import { GitFixture } from '../adapters/git/git-fixture.ts';
+import { eachWithRepository } from '../adapters/git/each-with-repository.ts';
+import type { GitFixture } from '../adapters/git/git-fixture.ts';
 
 const silent = createLogger({ level: 'error', stream: process.stderr });
 const configMap = (name: string, value: string) =>
@@ -50,17 +51,12 @@ describe('a parsed file comes out of its record as it went in', () => {
 describe('the cache of parsed files', () => {
   let fixture: GitFixture;
   let repository: GitProgramRepository;
+  eachWithRepository(GitProgramRepository, (given) => ({ fixture, repository } = given));
   let dir: string;
   beforeEach(() => {
-    fixture = new GitFixture();
-    repository = new GitProgramRepository({ gitDir: fixture.dir, ambient: process.env });
     dir = mkdtempSync(path.join(tmpdir(), 'berth-parsed-'));
   });
-  afterEach(async () => {
-    await repository.close();
-    fixture.remove();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
   const files = Object.fromEntries(
     Array.from({ length: 200 }, (_, i) => [`f${i}.yaml`, configMap(`c${i}`, String(i))]),
   );

@@ -11,7 +11,9 @@ import type { KubectlStep } from './kubectl-steps.ts';
 import { hasKubectl } from './kubectl-program.ts';
 import { KUBECTL_BATTERY } from './kubectl-steps.ts';
 
-const found = hasKubectl();
+/** Older releases read nothing but the OpenAPI v2 document, which the hub does not serve. */
+const OLDEST_MINOR = 29;
+const found = hasKubectl(OLDEST_MINOR);
 
 interface Ran {
   readonly code: number;

@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../src/adapters/git/git-program-repository.ts';
 import { FleetReader } from '../../../src/app/fleet/fleet-reader.ts';
 import type { Fleet } from '../../../src/app/fleet/fleet.ts';
 import { readFleetFolder } from '../../../src/app/fleet/read-fleet-folder.ts';
-import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
+import { eachWithRepository } from '../../adapters/git/each-with-repository.ts';
+import { type GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
 
 const replicaSet = (name: string, folder: string): string => `
 apiVersion: work.open-cluster-management.io/v1alpha1
@@ -35,14 +36,7 @@ function manifestsOf(fleet: Fleet, name: string): readonly string[] | undefined 
 describe('manifests from a folder of the same commit', () => {
   let fixture: GitFixture;
   let repository: GitProgramRepository;
-  beforeEach(() => {
-    fixture = new GitFixture();
-    repository = new GitProgramRepository({ gitDir: fixture.dir, ambient: process.env });
-  });
-  afterEach(async () => {
-    await repository.close();
-    fixture.remove();
-  });
+  eachWithRepository(GitProgramRepository, (given) => ({ fixture, repository } = given));
 
   it('fills each replica set from its own folder, although both hold objects of the same name', async () => {
     const commit = fixture.commit({
