@@ -136,7 +136,7 @@ describe('kustomizations that are wrong or hostile', () => {
     ]);
   });
 
-  it.runIf(found)('run out of memory by themselves', { timeout: 60_000 }, async () => {
+  it.runIf(found)('run out of memory by themselves', async () => {
     const lines = [`${configMap('a')}x0: &a0 [lol,lol,lol,lol,lol,lol,lol,lol,lol]`];
     for (let at = 1; at < 10; at++)
       lines.push(

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../fakes/patience.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
@@ -52,7 +53,7 @@ async function clusterVersion(): Promise<number> {
 async function killedAfter(writes: number): Promise<void> {
   const until = (await clusterVersion()) + writes;
   agent = startAgent();
-  for (const deadline = Date.now() + 60_000; (await clusterVersion()) < until; await sleep(1))
+  for (const deadline = Date.now() + PATIENCE_MS; (await clusterVersion()) < until; await sleep(1))
     expect(Date.now(), 'the agent does not write').toBeLessThan(deadline);
   const ended = new Promise((resolve) => agent?.once('exit', resolve));
   agent.kill('SIGKILL');
@@ -102,7 +103,7 @@ async function objects(): Promise<{ all: readonly string[]; owned: readonly stri
 }
 
 async function eventually(check: () => Promise<void>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; ; ) {
+  for (const deadline = Date.now() + PATIENCE_MS; ; ) {
     try {
       return await check();
     } catch (error) {
@@ -131,7 +132,7 @@ it('an agent that is killed again and again leaves the cluster equal to the work
     const { items } = (await hub.call('GET', APPLIED)).body as unknown as Listed;
     expect(items.map(({ metadata }) => metadata.name.slice(65)).sort()).toEqual(['w1', 'w2', 'w3']);
   });
-}, 240_000);
+});
 
 function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
 import { type KindInfo, MANIFEST_WORK_REPLICA_SET } from '../../src/core/model/kinds.ts';
+import { PATIENCE_MS } from '../fakes/patience.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 const CLUSTERS = ['canary-1', 'prod-1', 'prod-2', 'prod-3', 'prod-4'];
@@ -94,8 +95,8 @@ describe('examples/canary-rollout, from Git to the clusters', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  async function eventually<T>(look: () => Promise<T>, want: T, forMs = 90_000): Promise<void> {
-    const until = Date.now() + forMs;
+  async function eventually<T>(look: () => Promise<T>, want: T): Promise<void> {
+    const until = Date.now() + PATIENCE_MS;
     let got = await look();
     while (JSON.stringify(got) !== JSON.stringify(want) && Date.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 200));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PATIENCE_MS } from '../fakes/patience.ts';
 import type { LooseJson } from '../hub/loose-json.ts';
 import type { HubProcess } from './hub-process.ts';
 import { startHubProcess } from './hub-process.ts';
@@ -206,7 +207,7 @@ describe('mixed load', () => {
     ]);
     const sum = (of: keyof Written): number => written.reduce((total, each) => total + each[of], 0);
     const watched = sum('watched');
-    await vi.waitFor(() => expect(seen.events).toBeGreaterThanOrEqual(watched), { timeout: 10_000 });
+    await vi.waitFor(() => expect(seen.events).toBeGreaterThanOrEqual(watched), { timeout: PATIENCE_MS });
     stop();
     const curve = `${String(sum('operations'))} writes in ${String(SECONDS)} s; RSS of the hub by tenths, MiB: ${curveOf(samples)}`;
     console.info(curve);

@@ -119,5 +119,5 @@ describe('a reader that is killed at each of its steps', () => {
     const left = readdirSync(data, { recursive: true }).map(String);
     expect(left.filter((name) => /\.lock$|tmp_|\.tmp$/.test(name))).toEqual([]);
     expect(existsSync(path.join(data, 'm.git/berth-lock'))).toBe(false);
-  }, 240_000);
+  });
 });

@@ -80,13 +80,12 @@ it('berth serve, killed again and again while commits arrive, brings the last co
   const last = rounds - 1;
   start();
   for (const name of ['a', 'b', 'c']) {
-    await expect.poll(async () => (await listed(name)).length, { timeout: 20_000 }).toBe(count(last));
+    await expect.poll(async () => (await listed(name)).length).toBe(count(last));
     await expect
       .poll(
         async () =>
           ((await hub.api.get(PLACEMENT, { namespace: 'team-a', name })) as unknown as Placement).status
             ?.numberOfSelectedClusters,
-        { timeout: 10_000 },
       )
       .toBe(count(last));
     expect(new Set(await listed(name)).size).toBe(count(last));

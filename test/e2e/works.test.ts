@@ -23,6 +23,7 @@ import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import type { RunningHub } from '../../src/hub/hub-options.ts';
 import { startHub } from '../../src/hub/start-hub.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
+import { PATIENCE_MS } from '../fakes/patience.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
 const CLUSTERS = ['canary-1', 'prod-1', 'prod-2', 'prod-3', 'prod-4'];
@@ -93,8 +94,8 @@ describe('works on the embedded hub', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  async function eventually<T>(look: () => Promise<T>, want: T, forMs = 60_000): Promise<void> {
-    const until = Date.now() + forMs;
+  async function eventually<T>(look: () => Promise<T>, want: T): Promise<void> {
+    const until = Date.now() + PATIENCE_MS;
     for (;;) {
       const got = await look();
       try {

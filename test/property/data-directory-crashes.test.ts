@@ -63,12 +63,9 @@ describe('kill -9 of a controller at every change of a file of its data director
   }
   async function expectPublished(): Promise<void> {
     for (const name of NAMES) {
-      await fleet.until(
-        async () => ((await fleet.decisions(name)).length === size + 1 ? true : undefined),
-        20_000,
-      );
+      await fleet.until(async () => ((await fleet.decisions(name)).length === size + 1 ? true : undefined));
       const selected = async () => (await fleet.read(name)).status?.numberOfSelectedClusters;
-      await fleet.until(async () => ((await selected()) === size + 1 ? true : undefined), 20_000);
+      await fleet.until(async () => ((await selected()) === size + 1 ? true : undefined));
       expect(new Set(await fleet.decisions(name)).size).toBe(size + 1);
     }
   }

@@ -205,5 +205,5 @@ describe.each(KILLS)('$what at every change of a file, $when it is made', (how) 
     // Shortening it is among them.
     expect(changes).toContain('rename records.jsonl');
     expect(changes.length).toBeGreaterThan(20);
-  }, 60_000);
+  });
 });

@@ -18,6 +18,7 @@ import { fastClock } from '../../conformance/agent/fast-clock.ts';
 import { RawClient } from '../../conformance/agent/raw-client.ts';
 import { CONFIG_MAP } from '../../conformance/agent/scenario-world.ts';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { type RbacObject, rbacPath, rightsOf, withoutRight } from '../../fakes/rbac-rules.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
@@ -25,7 +26,6 @@ const RBAC = 'rbac.authorization.k8s.io';
 const IMPERSONATE = 'impersonate serviceaccounts';
 const WORK_API = 'work.open-cluster-management.io/v1';
 /** Nothing waits that long: steps end when they are done, or when the missing right was missed. */
-const PATIENCE_MS = 60_000;
 
 /** The printed objects for one of several agents of one server, with the example adapted to what its works carry. */
 function printedRbac(id: string): RbacObject[] {
@@ -75,7 +75,7 @@ beforeAll(async () => {
   for (const [index, missing] of ['nothing', ...GRANTED].entries())
     outcomes.set(missing, live(`c${index}`, missing));
   await Promise.allSettled(outcomes.values());
-}, 120_000);
+});
 
 afterAll(async () => {
   admin.close();

@@ -67,10 +67,10 @@ it.each<{ name: string; strategy: UpdateStrategy }>([
   const world = new AgentWorld();
   await world.start();
   await world.applyWork('web', work(LONG, strategy));
-  await expect.poll(() => shown(world), { timeout: 10_000 }).toEqual(all(LONG));
+  await expect.poll(() => shown(world)).toEqual(all(LONG));
   // As doubles the two are the same.
   await world.applyWork('web', work(LONG + 1n, strategy));
-  await expect.poll(() => shown(world), { timeout: 10_000 }).toEqual(all(LONG + 1n));
+  await expect.poll(() => shown(world)).toEqual(all(LONG + 1n));
   const [before] = world.cluster.peek(DEPLOYMENT);
   await world.stop();
   await world.start();

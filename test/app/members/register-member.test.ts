@@ -87,7 +87,7 @@ describe('a cluster that a simulated member registered', () => {
     expect((await read('cluster1')).metadata.labels).toEqual({ [SET]: 'default', race: '0' });
   });
 
-  it('belongs to the repository of the example, without force', { timeout: 60_000 }, async () => {
+  it('belongs to the repository of the example, without force', async () => {
     const { hub } = fleet.hub;
     members = await startMembers({
       hub,

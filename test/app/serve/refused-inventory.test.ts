@@ -78,7 +78,7 @@ describe('a kind that Berth watches and may not read', () => {
     });
   }
   const listed = (name: string, count: number) =>
-    fleet.until(async () => ((await fleet.decisions(name)).length === count ? true : undefined), 40_000);
+    fleet.until(async () => ((await fleet.decisions(name)).length === count ? true : undefined));
 
   it('AddOnPlacementScores: holds the placements that use scores, names the right, and goes on when it is given', async () => {
     await start('list addonplacementscores');
@@ -106,7 +106,7 @@ describe('a kind that Berth watches and may not read', () => {
     expect(await fleet.decisions('scored')).toContain('c5');
     await fleet.held('scored', 'False');
     expect((await fleet.status()).stdout).not.toContain('Warning: the right');
-  }, 60_000);
+  });
 
   it('ManifestWorks: only moves that make before they break wait', async () => {
     await start('list manifestworks');
@@ -135,7 +135,7 @@ describe('a kind that Berth watches and may not read', () => {
     // Now the new one stands beside the old one, until its work is ready.
     await listed('careful', 2);
     await fleet.held('careful', 'False');
-  }, 60_000);
+  });
 
   it('ManagedClusterSets: holds every change, says so on the placements, and loses nothing', async () => {
     await start('list managedclustersets');
@@ -160,7 +160,7 @@ describe('a kind that Berth watches and may not read', () => {
     await grant('managedclustersets', CLUSTER, ['list', 'watch']);
     await fleet.held('web', 'False');
     expect(await fleet.decisions('web')).toHaveLength(6);
-  }, 60_000);
+  });
 
   it('the watch alone: goes on by lists, and says so', async () => {
     await start('watch addonplacementscores');
@@ -173,5 +173,5 @@ describe('a kind that Berth watches and may not read', () => {
         ? true
         : undefined;
     });
-  }, 60_000);
+  });
 });

@@ -9,6 +9,7 @@ import { PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { Placement } from '../../../src/core/model/placement.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { makeCliIo } from '../cli-harness.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
@@ -58,7 +59,7 @@ describe('commands around a running controller', () => {
 
   /** Waits until the placement is published and held or not; the condition's message. */
   async function heldTo(held: boolean): Promise<string> {
-    for (let i = 0; i < 500; i++) {
+    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
       const found = (await hub.api.get(PLACEMENT, { namespace: 'team-a', name: 'web' })) as unknown as
         | Placement
         | undefined;
@@ -119,7 +120,7 @@ describe('commands around a running controller', () => {
   it('history lists what was published and who released; replay gives the same bytes', async () => {
     // Records are written behind the publisher's back.
     await expect
-      .poll(async () => (await berth('history', '--data', dataDir)).stdout.split('\n'), { timeout: 10_000 })
+      .poll(async () => (await berth('history', '--data', dataDir)).stdout.split('\n'))
       .toHaveLength(4);
     const table = await berth('history', 'team-a/web', '--data', dataDir);
     expect(table.stdout.split('\n')[0]).toMatch(/^RECORD +PUBLISHED +PLACEMENT +CLUSTERS/);

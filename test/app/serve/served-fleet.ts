@@ -12,6 +12,7 @@ import type { Placement } from '../../../src/core/model/placement.ts';
 import type { HubOptions } from '../../../src/hub/hub-options.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
@@ -75,11 +76,8 @@ export class ServedFleet {
     return running;
   };
 
-  readonly until = async <T>(
-    what: () => T | undefined | Promise<T | undefined>,
-    forMs = 10_000,
-  ): Promise<T> => {
-    const deadline = Date.now() + forMs;
+  readonly until = async <T>(what: () => T | undefined | Promise<T | undefined>): Promise<T> => {
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
       const value = await what();
       if (value !== undefined) return value;

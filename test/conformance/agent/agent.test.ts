@@ -81,8 +81,8 @@ async function stopReplays(): Promise<void> {
 }
 
 describe.each(['resync', 'watch'] as const)('histories of the recorded work agent, drift: %s', (drift) => {
-  beforeAll(() => startReplays(drift), 60_000);
-  afterAll(stopReplays, 60_000);
+  beforeAll(() => startReplays(drift));
+  afterAll(stopReplays);
 
   it.each(CHOSEN.map(({ name, about }) => ({ name, about })))('$name: $about', async ({ name }) => {
     const meant = new Set(meantDifferences(name, drift));

@@ -24,7 +24,7 @@ beforeAll(async () => {
   world = await ScenarioWorld.start();
   await world.hub.create(NAMESPACE, object(NAMESPACE, 'cluster1'));
   agent = await world.agent({ executorCache: true, cluster: countingReviews(world.cluster) });
-}, 60_000);
+});
 
 afterAll(async () => {
   await agent?.close();
@@ -111,4 +111,4 @@ it('asks once until rights change; a revocation blocks what is new and leaves wh
   );
   expect(await world.get(CONFIG_MAP, 'cd')).toBeUndefined();
   expect(await world.get(CONFIG_MAP, 'ca')).toBeDefined();
-}, 60_000);
+});

@@ -14,6 +14,7 @@ import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import type { RunningHub } from '../../../src/hub/hub-options.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { fastClock } from './fast-clock.ts';
 
@@ -134,7 +135,7 @@ export class ScenarioWorld {
 
 /** Looks until it holds, for a while. */
 export async function until<T>(look: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (const deadline = Date.now() + 12_000; ; ) {
+  for (const deadline = Date.now() + PATIENCE_MS; ; ) {
     const value = await look();
     if (holds(value)) return value;
     if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(value)}`);

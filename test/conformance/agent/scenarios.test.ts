@@ -36,7 +36,7 @@ beforeAll(async () => {
   for (const hub of [world.hub, world.secondHub]) await hub.create(NAMESPACE, object(NAMESPACE, 'cluster1'));
   await world.cluster.create(CRD, gadgets());
   agent = await world.agent();
-}, 60_000);
+});
 
 afterAll(async () => {
   await agent?.close();

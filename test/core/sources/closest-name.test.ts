@@ -30,10 +30,11 @@ describe('the name that was meant', () => {
     );
   });
 
-  it('is found at once among names as long as a file', { timeout: 5_000 }, () => {
-    const name = 'ab'.repeat(100_000);
+  it('is found at once among names as long as a file', () => {
+    // Looking at every cell would take the better part of an hour on the fastest machine.
+    const name = 'ab'.repeat(500_000);
     expect(closestName(name, [`${name.slice(0, 99)}x${name.slice(99)}`])).toBeDefined();
-    expect(closestName(name, ['ba'.repeat(99_999)])).toBeDefined();
-    expect(closestName(name, ['x'.repeat(200_000)])).toBeUndefined();
+    expect(closestName(name, ['ba'.repeat(499_999)])).toBeDefined();
+    expect(closestName(name, ['x'.repeat(1_000_000)])).toBeUndefined();
   });
 });

@@ -71,7 +71,7 @@ describe('namespaces', () => {
       type: 'application/merge-patch+json',
       body: { metadata: { finalizers: null } },
     });
-    await expect.poll(() => status(`/api/v1/namespaces/${ns}`), { timeout: 5000 }).toBe(404);
+    await expect.poll(() => status(`/api/v1/namespaces/${ns}`)).toBe(404);
   });
 });
 
@@ -159,13 +159,10 @@ describe('owners', () => {
     const reference = { apiVersion: 'example.com/v1', kind: 'Gadgets', name: 'g', uid: owner.metadata.uid };
     await create('default', 'of-gadget', { ownerReferences: [reference] });
     await expect
-      .poll(
-        async () => {
-          await hub.call('DELETE', `${gadgets}/g`);
-          return status(`${configMaps('default')}/of-gadget`);
-        },
-        { timeout: 5000 },
-      )
+      .poll(async () => {
+        await hub.call('DELETE', `${gadgets}/g`);
+        return status(`${configMaps('default')}/of-gadget`);
+      })
       .toBe(404);
   });
 });
@@ -220,7 +217,7 @@ describe('custom resource definitions', () => {
       type: 'application/merge-patch+json',
       body: { metadata: { finalizers: null } },
     });
-    await expect.poll(() => status(`${CRDS}/things.example.com`), { timeout: 5000 }).toBe(404);
+    await expect.poll(() => status(`${CRDS}/things.example.com`)).toBe(404);
     expect(await status(things)).toBe(404);
   });
 

@@ -184,7 +184,7 @@ describe('a watch', () => {
 });
 
 describe('a watcher that does not read', () => {
-  it('is cut off, and the others do not notice', { timeout: 60_000 }, async () => {
+  it('is cut off, and the others do not notice', async () => {
     const ns = await namespace();
     const reading = await watch(`${secrets(ns)}?watch=true`);
     const stalled = await new Promise<IncomingMessage>((resolve, reject) => {

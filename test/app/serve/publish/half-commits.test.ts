@@ -137,6 +137,6 @@ describe('a commit of which half is on the hub', () => {
         metadata: { name: 'w', namespace: 'team-a' },
       }),
     });
-    await fleet.until(() => (seen.at(-1) === 6 ? true : undefined), 5_000);
+    await fleet.until(() => (seen.at(-1) === 6 ? true : undefined));
   });
 });

@@ -129,7 +129,7 @@ function lastGood(before?: string): Promise<string> {
 }
 
 describe('the permissions that berth serve --print-rbac prints', () => {
-  it('are enough for everything that the controller does, and all used', { timeout: 60_000 }, async () => {
+  it('are enough for everything that the controller does, and all used', async () => {
     restricted = await restrictedClient(fleet, EVERYTHING);
     const { api, releaser } = restricted;
     const { git, hub } = fleet;

@@ -147,7 +147,7 @@ describe('deletions bit by bit', () => {
     isBusy = false;
     expect(await says(from(0))).toMatchObject({ pruned: 1_000, pruneHeld: undefined });
     expect((await says(from(1))).pruneHeld?.message).toContain('1 of 12 objects left Git, after 1001 that');
-  }, 60_000);
+  });
 
   it.each(['before', 'after'])(
     'are noted before the first of them goes, killed %s a deletion',
@@ -185,7 +185,6 @@ describe('deletions bit by bit', () => {
         if (!dies.isDead) expect(at).toBeGreaterThan(4);
       }
     },
-    60_000,
   );
 
   it('count by themselves where the settings say so', async () => {
