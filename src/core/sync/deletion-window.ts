@@ -1,6 +1,7 @@
 import type { Digest } from '../publish/plan-token.ts';
 import { RECENT_DELETIONS_ANNOTATION } from '../publish/publish-annotations.ts';
 import { REMOVAL_WINDOW_MS } from '../publish/removal-window.ts';
+import { objectMark, splitMarks } from './object-mark.ts';
 
 /** Deletions this close to each other count as one: a source that loses its objects commit by commit loses them all the same. */
 export const DEFAULT_DELETION_WINDOW_MS = REMOVAL_WINDOW_MS;
@@ -25,14 +26,12 @@ export interface EarlierDeletions {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Characters of a mark. */
-const MARK = 10;
 /** Annotations of an object hold 256 KiB, and releases take most of that. Of more objects only the number is remembered. */
 const MAX_MARKS = 1_000;
 
 /** Of an object by its identity: whatever its version, it is the same one when it is there again. */
 export function deletionMark(digest: Digest, identity: string): string {
-  return digest(identity).slice(0, MARK);
+  return objectMark(digest, identity);
 }
 
 /** As the parent of an ApplySet remembers it: `MILLISECONDS:MARKS` or `MILLISECONDS*NUMBER`, with `;` between them, oldest first. */
@@ -45,7 +44,7 @@ export function parseDeletions({
     return [
       {
         atMs: Number(at),
-        marks: marks.match(new RegExp(`.{${MARK}}`, 'g')) ?? [],
+        marks: splitMarks(marks),
         unnamed: Number(unnamed ?? 0),
       },
     ];

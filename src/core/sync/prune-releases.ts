@@ -1,5 +1,6 @@
 import { type Digest, withSpent } from '../publish/plan-token.ts';
 import { RELEASED_OBJECTS_ANNOTATION, SPENT_TOKENS_ANNOTATION } from '../publish/publish-annotations.ts';
+import { objectMark, splitMarks } from './object-mark.ts';
 
 /** What the parent of an ApplySet remembers of the releases of its deletions. */
 export interface PruneReleases {
@@ -11,8 +12,6 @@ export interface PruneReleases {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Characters of a mark. */
-const MARK = 10;
 /** Annotations of an object hold 256 KiB. Of more objects only the token is remembered: what is left of them is held again. */
 const MAX_MARKS = 20_000;
 
@@ -20,13 +19,13 @@ export function parsePruneReleases(annotations: Annotations): PruneReleases {
   const { [SPENT_TOKENS_ANNOTATION]: spent = '', [RELEASED_OBJECTS_ANNOTATION]: objects = '' } = annotations;
   return {
     spent: spent.split(',').filter((token) => token !== ''),
-    objects: new Set(objects.match(new RegExp(`.{${MARK}}`, 'g'))),
+    objects: new Set(splitMarks(objects)),
   };
 }
 
 /** Of an object by its formatted name: it is only compared with those of one release. */
 export function releaseMark(digest: Digest, name: string): string {
-  return digest(name).slice(0, MARK);
+  return objectMark(digest, name);
 }
 
 /** A release that lets these go. To be written before the first of them goes. */
