@@ -26,6 +26,12 @@ export class GitFixture {
     return this.run('rev-parse', 'HEAD').trim();
   }
 
+  /** Goes back to main, and merges a branch into it as a forge does. */
+  merge(branch: string): void {
+    this.run('checkout', '-q', 'main');
+    this.run('merge', '-q', '--no-ff', '-m', `Merge ${branch}`, branch);
+  }
+
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
   }

@@ -6,12 +6,7 @@ import { runCli } from '../../../src/app/cli/program.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
 import { makeCliIo } from '../cli-harness.ts';
-import { baseFiles, cluster, placement, yaml } from '../serve/fleet-fixture.ts';
-
-const old = { labels: { 'cluster.open-cluster-management.io/clusterset': 'old' } };
-/** The six clusters, of which so many left the set. */
-const retired = (count: number) =>
-  yaml(...[1, 2, 3, 4, 5, 6].map((n) => cluster(`c${n}`, n <= count ? old : {})));
+import { baseFiles, cluster, outside, placement, retired, yaml } from '../serve/fleet-fixture.ts';
 
 describe('berth plan and berth validate with a settings file', () => {
   let dir: string;
@@ -79,7 +74,7 @@ describe('berth plan and berth validate with a settings file', () => {
   });
 
   it('reads only what the paths of the source cover, and keeps what it fetched where it is told to', async () => {
-    branch(clusters, { 'drafts/c9.yaml': yaml(cluster('c9', old)) });
+    branch(clusters, { 'drafts/c9.yaml': yaml(cluster('c9', outside)) });
     const data = join(dir, 'data');
     const args = ['--config', settings(), '--source', 'clusters', '--data', data];
     expect(await plan(clusters, ...args)).toMatchObject({ hasChanges: false });
@@ -88,7 +83,7 @@ describe('berth plan and berth validate with a settings file', () => {
 
   it('plans several sources of one repository together, and the first of two that hold an object counts', async () => {
     const file = join(dir, 'mono.yaml');
-    apps.commit({ 'fleet.yaml': yaml(cluster('c7')), 'own/c7.yaml': yaml(cluster('c7', old)) });
+    apps.commit({ 'fleet.yaml': yaml(cluster('c7')), 'own/c7.yaml': yaml(cluster('c7', outside)) });
     clusters.commit({ 'fleet/web.yaml': yaml(placement('web')) });
     writeFileSync(
       file,

@@ -39,8 +39,15 @@ export const placement = (
   spec: { clusterSets: ['prod'], ...spec },
 });
 
+/** Of a cluster that left the set of the others. */
+export const outside = { labels: { [`${CLUSTER}/clusterset`]: 'old' } };
+
+/** c1..c6, of which the first ones left the set. */
+export const retired = (count: number) =>
+  yaml(...[1, 2, 3, 4, 5, 6].map((n) => cluster(`c${n}`, n <= count ? outside : {})));
+
 /** Six clusters c1..c6, one set, one binding. */
 export const baseFiles = {
   'set.yaml': yaml(namespace('team-a'), clusterSet, binding()),
-  'clusters.yaml': yaml(...[1, 2, 3, 4, 5, 6].map((n) => cluster(`c${n}`))),
+  'clusters.yaml': retired(0),
 };

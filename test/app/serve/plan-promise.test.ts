@@ -4,7 +4,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
-import { baseFiles, binding, cluster, clusterSet, namespace, placement, yaml } from './fleet-fixture.ts';
+import {
+  baseFiles,
+  binding,
+  cluster,
+  clusterSet,
+  namespace,
+  outside,
+  placement,
+  retired,
+  yaml,
+} from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 /** What the preview of a branch said is what happens when it is merged, or it is held and explained again. */
@@ -18,10 +28,6 @@ describe('a preview on a hub', () => {
   });
   afterEach(() => fleet.close());
 
-  const old = { labels: { 'cluster.open-cluster-management.io/clusterset': 'old' } };
-  const retired = (count: number) =>
-    yaml(...[1, 2, 3, 4, 5, 6].map((n) => cluster(`c${n}`, n <= count ? old : {})));
-
   async function plan(): Promise<Plan> {
     const { stdout, stderr } = await fleet.berth(
       ...['plan', '--base', 'main', '--head', 'retire', '--kubeconfig', fleet.hub.kubeconfig, '-o', 'json'],
@@ -29,10 +35,6 @@ describe('a preview on a hub', () => {
     expect(stderr).toBe('');
     return JSON.parse(stdout) as Plan;
   }
-  const merge = (): void => {
-    fleet.git.run('checkout', '-q', 'main');
-    fleet.git.run('merge', '-q', '--no-ff', '-m', 'Merge retire', 'retire');
-  };
 
   it('names the token under which the merge is held, so that the pull request itself releases it', async () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
@@ -51,7 +53,7 @@ describe('a preview on a hub', () => {
     expect((await plan()).placements[0]).toMatchObject({ token, removed: { length: 4 } });
     expect((await plan()).placements[0]?.held).toBeUndefined();
     const mark = fleet.events.length;
-    merge();
+    fleet.git.merge('retire');
     expect(await fleet.published('web', mark)).toMatchObject({
       clusters: ['c5', 'c6'],
       removed: ['c1', 'c2', 'c3', 'c4'],
@@ -81,7 +83,7 @@ describe('a preview on a hub', () => {
     const mark = fleet.events.length;
     fleet.git.commit({ 'other.yaml': yaml(cluster('c7')) }, 'One more cluster');
     await fleet.published('web', mark);
-    merge();
+    fleet.git.merge('retire');
     const condition = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
     expect(condition.message).not.toContain(token);
     expect(await fleet.decisions('web')).toHaveLength(7);
@@ -116,7 +118,7 @@ describe('a preview on a hub', () => {
     fleet.git.commit({ 'set.yaml': team, 'web.yaml': web }, 'All of it is meant');
     expect((await plan()).deletionsHeld).toEqual([]);
     const mark = fleet.events.length;
-    merge();
+    fleet.git.merge('retire');
     expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c3', 'c4', 'c5', 'c6'] });
     expect(await fleet.event('synced', ({ pruned }) => pruned > 0, mark)).toMatchObject({
       pruned: 4,
@@ -160,7 +162,7 @@ describe('a preview on a hub', () => {
       ]) as string[],
     });
     mark = fleet.events.length;
-    merge();
+    fleet.git.merge('retire');
     const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
     expect(held.message).toBe(deletions?.message);
     // It is held by now: what the next merge deletes is more than that merge says.
@@ -179,7 +181,7 @@ describe('a preview on a hub', () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'settings.yaml': undefined }, 'No settings');
     const [first] = (await plan()).deletionsHeld;
-    merge();
+    fleet.git.merge('retire');
     await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
     const token = first?.token ?? '';
     await fleet.berth(
@@ -194,7 +196,7 @@ describe('a preview on a hub', () => {
     const [second] = (await plan()).deletionsHeld;
     expect(second?.token).not.toBe(token);
     mark = fleet.events.length;
-    merge();
+    fleet.git.merge('retire');
     const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
     expect(held.message).toBe(second?.message);
   });
@@ -241,7 +243,7 @@ describe('a preview on a hub', () => {
     expect(deletions?.message).toContain('ClusterRole viewer');
     expect(deletions?.message).not.toContain('has namespaces');
     const mark = fleet.events.length;
-    merge();
+    fleet.git.merge('retire');
     const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
     expect(held.message).toContain(`--token ${deletions?.token}`);
   });
@@ -284,11 +286,11 @@ describe('a preview on a hub', () => {
     let mark = fleet.events.length;
     const moved = retired(0).split('---\n');
     fleet.git.commit(
-      { 'clusters.yaml': [...moved.slice(0, 5), yaml(cluster('c6', old))].join('---\n') },
+      { 'clusters.yaml': [...moved.slice(0, 5), yaml(cluster('c6', outside))].join('---\n') },
       'Another one',
     );
     await fleet.published('web', mark);
-    merge();
+    fleet.git.merge('retire');
     const condition = await fleet.held('web', 'True', 'DiffersFromPlan');
     const merged = fleet.git.run('rev-parse', 'HEAD').trim();
     expect(condition.message).toContain(
@@ -318,7 +320,7 @@ describe('a preview on a hub', () => {
     const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': token })) };
     fleet.git.commit(files, 'As the plan shows it');
     const mark = fleet.events.length;
-    merge();
+    fleet.git.merge('retire');
     expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
     expect(fleet.events.some(({ kind }) => kind === 'held')).toBe(false);
     // It is used up: what comes later has other reasons, and its own budget.

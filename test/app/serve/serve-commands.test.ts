@@ -12,7 +12,7 @@ import { GitFixture } from '../../fakes/git-fixture.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { makeCliIo } from '../cli-harness.ts';
-import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
+import { baseFiles, placement, retired, yaml } from './fleet-fixture.ts';
 
 describe('commands around a running controller', () => {
   let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
@@ -82,11 +82,7 @@ describe('commands around a running controller', () => {
   });
 
   it('reconcile fetches now; a held change is told, refused under another token, and released once', async () => {
-    const gone = { labels: { 'cluster.open-cluster-management.io/clusterset': 'old' } };
-    git.commit(
-      { 'clusters.yaml': yaml(...[1, 2, 3, 4, 5, 6].map((n) => cluster(`c${n}`, n < 5 ? gone : {}))) },
-      'Too much',
-    );
+    git.commit({ 'clusters.yaml': retired(4) }, 'Too much');
     expect(await berth('reconcile', ...asking())).toMatchObject({ code: 0 });
     const message = await heldTo(true);
     const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { FleetEvent } from '../../../src/app/serve/fleet-events.ts';
-import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
+import { baseFiles, cluster, placement, retired, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 describe('serveFleet on the embedded hub', () => {
@@ -112,12 +112,7 @@ describe('serveFleet on the embedded hub', () => {
     git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
     await serve();
     await published('web');
-    const drained = yaml(
-      ...[1, 2, 3, 4, 5, 6].map((n) =>
-        cluster(`c${n}`, n < 5 ? { labels: { 'cluster.open-cluster-management.io/clusterset': 'old' } } : {}),
-      ),
-    );
-    git.commit({ 'clusters.yaml': drained });
+    git.commit({ 'clusters.yaml': retired(4) });
     const held = await until(
       () =>
         fleet.events.find((event) => event.kind === 'held') as (FleetEvent & { kind: 'held' }) | undefined,

@@ -156,8 +156,7 @@ describe('the last objects that a source has on the hub', () => {
     const [deletions] = (JSON.parse(planned.stdout) as Plan).deletionsHeld;
     expect(deletions?.message).toContain('2 of 2 objects left Git, and nothing that source fleet holds');
     expect(tokenOf({ message: deletions?.message ?? '' })).toBe(deletions?.token);
-    fleet.git.run('checkout', '-q', 'main');
-    fleet.git.run('merge', '-q', '--no-ff', '-m', 'Merge', 'change');
+    fleet.git.merge('change');
     expect(tokenOf(await heldNow())).toBe(deletions?.token);
   });
 });
