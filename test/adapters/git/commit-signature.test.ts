@@ -41,17 +41,21 @@ function sshSigner(): Signer {
   return { config: ['gpg.format=ssh', `user.signingKey=${key}`], env: {}, policy: { allowedSignersFile } };
 }
 
+/** Runs gpg on the keys of a signer; what it writes. */
+function gpg({ env }: Pick<Signer, 'env'>, args: readonly string[], input = ''): Buffer {
+  return execFileSync('gpg', ['--batch', '--quiet', ...args], {
+    env: { ...process.env, ...env },
+    input,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+}
+
 function gpgSigner(): Signer {
-  const home = mkdtempSync('/tmp/berth-gpgtest-');
-  const env = { GNUPGHOME: home };
-  const gpg = (...args: string[]) =>
-    execFileSync('gpg', ['--batch', '--quiet', ...args], {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  gpg('--passphrase', '', '--quick-generate-key', 'Ada <ada@example.com>', 'ed25519', 'sign', 'never');
+  const env = { GNUPGHOME: mkdtempSync('/tmp/berth-gpgtest-') };
+  const key = ['Ada <ada@example.com>', 'ed25519', 'sign', 'never'];
+  gpg({ env }, ['--passphrase', '', '--quick-generate-key', ...key]);
   const gpgKeysFile = path.join(tempDir(), 'keys.asc');
-  writeFileSync(gpgKeysFile, gpg('--armor', '--export'));
+  writeFileSync(gpgKeysFile, gpg({ env }, ['--armor', '--export']));
   return { config: ['gpg.format=openpgp', 'user.signingKey=ada@example.com'], env, policy: { gpgKeysFile } };
 }
 
@@ -283,101 +287,78 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
   });
 });
 
-it.runIf(has('gpg', '--version'))(
-  'GPG keys that cannot be read yet are read once they are there',
-  async () => {
-    const fixture = new GitFixture();
-    const commit = fixture.commit({ 'a.yaml': '' });
-    const ada = gpgSigner();
-    const gpgKeysFile = path.join(tempDir(), 'mounted-late.asc');
-    const verifier = new SignatureVerifier({ gpgKeysFile }, process.env);
-    const temporary = mkdtempSync('/tmp/berth-late-');
+describe.runIf(has('gpg', '--version'))('GPG keys', () => {
+  let fixture: GitFixture;
+  let ada: Signer;
+  let keysFile: string;
+  let temporary: string;
+  beforeEach(() => {
+    fixture = new GitFixture();
+    fixture.commit({ 'a.yaml': '' });
+    ada = gpgSigner();
+    keysFile = ada.policy.gpgKeysFile ?? '';
+    temporary = mkdtempSync('/tmp/berth-rings-');
     vi.stubEnv('TMPDIR', temporary);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    expect(readdirSync(temporary)).toEqual([]);
+    rmSync(temporary, { recursive: true });
+    fixture.remove();
+  });
+
+  it('that cannot be read yet are read once they are there', async () => {
+    const commit = fixture.tip('main') ?? '';
+    const gpgKeysFile = path.join(path.dirname(keysFile), 'mounted-late.asc');
+    const verifier = new SignatureVerifier({ gpgKeysFile }, process.env);
     for (let round = 0; round < 2; round++)
       await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({
         code: 'git.signature-policy',
       });
     expect(readdirSync(temporary)).toEqual([]);
-    copyFileSync(ada.policy.gpgKeysFile ?? '', gpgKeysFile);
+    copyFileSync(keysFile, gpgKeysFile);
     await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({
       code: 'git.signature',
       message: expect.stringContaining('not signed') as string,
     });
     await verifier.close();
-    expect(readdirSync(temporary)).toEqual([]);
-    vi.unstubAllEnvs();
-    rmSync(temporary, { recursive: true });
-    fixture.remove();
-  },
-);
+  });
 
-it.runIf(has('gpg', '--version'))('GPG keys are read again when their ring was tidied away', async () => {
-  const fixture = new GitFixture();
-  fixture.commit({ 'a.yaml': '' });
-  const ada = gpgSigner();
-  const temporary = mkdtempSync('/tmp/berth-ring-');
-  vi.stubEnv('TMPDIR', temporary);
-  const verifier = new SignatureVerifier(ada.policy, process.env);
-  const commit = signedWith(fixture, ada, 'good');
-  await verifier.check(fixture.dir, commit);
-  const [ring = ''] = readdirSync(temporary);
-  rmSync(path.join(temporary, ring, 'pubring.kbx'), { force: true });
-  await verifier.check(fixture.dir, commit);
-  for (const name of readdirSync(temporary)) rmSync(path.join(temporary, name), { recursive: true });
-  await verifier.check(fixture.dir, commit);
-  await verifier.close();
-  expect(readdirSync(temporary)).toEqual([]);
-  vi.unstubAllEnvs();
-  rmSync(temporary, { recursive: true });
-  fixture.remove();
-});
+  it('are read again when their ring was tidied away', async () => {
+    const verifier = new SignatureVerifier(ada.policy, process.env);
+    const commit = signedWith(fixture, ada, 'good');
+    await verifier.check(fixture.dir, commit);
+    const [ring = ''] = readdirSync(temporary);
+    rmSync(path.join(temporary, ring, 'pubring.kbx'), { force: true });
+    await verifier.check(fixture.dir, commit);
+    for (const name of readdirSync(temporary)) rmSync(path.join(temporary, name), { recursive: true });
+    await verifier.check(fixture.dir, commit);
+    await verifier.close();
+  });
 
-it.runIf(has('gpg', '--version'))('a GPG key that has expired signs nothing more', async () => {
-  const fixture = new GitFixture();
-  fixture.commit({ 'a.yaml': '' });
-  const ada = gpgSigner();
-  const commit = signedWith(fixture, ada, 'good');
-  const gpg = (...args: string[]) =>
-    execFileSync('gpg', ['--batch', '--quiet', ...args], {
-      env: { ...process.env, ...ada.env },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  const fingerprint = /^fpr:+([0-9A-F]+):/m.exec(gpg('--with-colons', '--list-keys').toString())?.[1] ?? '';
-  gpg('--quick-set-expire', fingerprint, 'seconds=1');
-  writeFileSync(ada.policy.gpgKeysFile ?? '', gpg('--armor', '--export'));
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
-  const verifier = new SignatureVerifier(ada.policy, process.env);
-  await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });
-  await verifier.close();
-  fixture.remove();
-});
+  it('that have expired sign nothing more', async () => {
+    const commit = signedWith(fixture, ada, 'good');
+    const listed = gpg(ada, ['--with-colons', '--list-keys']).toString();
+    const fingerprint = /^fpr:+([0-9A-F]+):/m.exec(listed)?.[1] ?? '';
+    gpg(ada, ['--quick-set-expire', fingerprint, 'seconds=1']);
+    writeFileSync(keysFile, gpg(ada, ['--armor', '--export']));
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    const verifier = new SignatureVerifier(ada.policy, process.env);
+    await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });
+    await verifier.close();
+  });
 
-it.runIf(has('gpg', '--version'))(
-  'a GPG key that is revoked in the file of keys signs nothing more',
-  async () => {
-    const fixture = new GitFixture();
-    fixture.commit({ 'a.yaml': '' });
-    const ada = gpgSigner();
-    const keys = ada.policy.gpgKeysFile ?? '';
+  it('that are revoked in the file of keys sign nothing more', async () => {
     const commit = signedWith(fixture, ada, 'good');
     const verifier = new SignatureVerifier(ada.policy, process.env);
     await verifier.check(fixture.dir, commit);
-    const home = ada.env['GNUPGHOME'] ?? '';
-    const [certificate = ''] = readdirSync(path.join(home, 'openpgp-revocs.d'));
-    const text = readFileSync(path.join(home, 'openpgp-revocs.d', certificate), 'utf8');
+    const revocations = path.join(ada.env['GNUPGHOME'] ?? '', 'openpgp-revocs.d');
+    const [certificate = ''] = readdirSync(revocations);
+    const text = readFileSync(path.join(revocations, certificate), 'utf8');
     // gpg guards it with a colon against use by accident.
-    const input = text.replace(/^:(-----BEGIN)/m, '$1');
-    execFileSync('gpg', ['--batch', '--quiet', '--import'], {
-      env: { ...process.env, ...ada.env },
-      input,
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    writeFileSync(
-      keys,
-      execFileSync('gpg', ['--armor', '--export'], { env: { ...process.env, ...ada.env } }),
-    );
+    gpg(ada, ['--import'], text.replace(/^:(-----BEGIN)/m, '$1'));
+    writeFileSync(keysFile, gpg(ada, ['--armor', '--export']));
     await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });
     await verifier.close();
-    fixture.remove();
-  },
-);
+  });
+});
