@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { HANG_MS, PATIENCE_MS } from './test/fakes/patience.ts';
 
-const project = (name: string, include: string[]) => ({ extends: true as const, test: { name, include } });
+const project = (name: string, include: string[], retry = 0) => ({
+  extends: true as const,
+  test: { name, include, retry },
+});
+/** Tests with real processes, sockets and disks run a second time before they fail a shared machine's CI; the counts name them. */
+const AGAIN = process.env['CI'] === undefined ? 0 : 1;
 
 /** One project per level; `npm test` runs them all and ends with plain counts (test/plain-counts.reporter.ts). */
 export default defineConfig({
@@ -14,10 +19,10 @@ export default defineConfig({
     expect: { poll: { timeout: PATIENCE_MS } },
     reporters: ['default', './test/plain-counts.reporter.ts'],
     projects: [
-      project('unit', ['test/{core,runtime,adapters,hub,app,plugin,house}/**/*.test.ts']),
+      project('unit', ['test/{core,runtime,adapters,hub,app,plugin,house}/**/*.test.ts'], AGAIN),
       project('conformance', ['test/conformance/**/*.test.ts']),
       project('property', ['test/property/**/*.test.ts']),
-      project('e2e', ['test/e2e/**/*.test.ts']),
+      project('e2e', ['test/e2e/**/*.test.ts'], AGAIN),
     ],
   },
 });
