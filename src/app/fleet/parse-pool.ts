@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import { TransientError } from '../../core/errors.ts';
-import { pack, unpack } from './packed-files.ts';
-import type { PackedFiles } from './packed-files.ts';
+import { PoolWorker } from './pool-worker.ts';
 
 export interface ParsePoolOptions {
   /** Threads besides our own. Default: one for each further processor, at most 4. */
   readonly threads?: number | undefined;
-  /** A batch that takes longer has met a file that the parser cannot cope with. */
+  /** Of processor time. A batch that takes longer has met a file that the parser cannot cope with. */
   readonly batchTimeoutMs?: number | undefined;
   readonly workerFile?: URL | undefined;
 }
@@ -26,8 +24,6 @@ interface Batch {
 
 const DEFAULT_BATCH_TIMEOUT_MS = 60_000;
 const IDLE_MS = 10_000;
-/** A file of 8 MiB stays far below it. */
-const MAX_HEAP_MB = 512;
 /** More deaths in a row than this are not the files' fault. */
 const MAX_DEATHS = 8;
 
@@ -115,14 +111,20 @@ export class ParsePool {
     return worker;
   }
 
-  async #run(worker: PoolWorker, { blobs, resolve, reject }: Batch): Promise<void> {
+  async #run(worker: PoolWorker, batch: Batch): Promise<void> {
+    const { blobs, resolve, reject } = batch;
     const outcome = await worker.parse(blobs);
-    this.#deaths = typeof outcome === 'string' ? this.#deaths + 1 : 0;
-    if (typeof outcome !== 'string') resolve(outcome.map((record) => ({ ok: true, record })));
-    else if (this.#closed) reject(closed());
-    else if (this.#deaths > MAX_DEATHS) reject(dying(outcome));
-    else if (blobs.length === 1) resolve([{ ok: false, reason: outcome }]);
-    else this.#oneByOne(blobs).then(resolve, reject);
+    if ('records' in outcome) {
+      this.#deaths = 0;
+      resolve(outcome.records.map((record) => ({ ok: true, record })));
+    } else {
+      this.#deaths += 1;
+      if (this.#closed) reject(closed());
+      else if (this.#deaths > MAX_DEATHS) reject(dying(outcome.reason));
+      else if (!outcome.started) this.#queue.unshift(batch);
+      else if (blobs.length === 1) resolve([{ ok: false, reason: outcome.reason }]);
+      else this.#oneByOne(blobs).then(resolve, reject);
+    }
     this.#pump();
   }
 
@@ -142,55 +144,4 @@ function dying(reason: string): TransientError {
 
 function closed(): TransientError {
   return new TransientError('ended while files were parsed', { code: 'fleet.closed', subject: 'Parser' });
-}
-
-class PoolWorker {
-  readonly #worker: Worker;
-  readonly #timeoutMs: number;
-  busy = false;
-  alive = true;
-
-  constructor(file: URL, timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-    this.#worker = new Worker(file, {
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-      stderr: false,
-    });
-    this.#worker.once('exit', () => (this.alive = false));
-    this.#worker.on('error', () => undefined); // `exit` follows
-    this.#worker.unref();
-  }
-
-  /** The records, or why the thread is gone. */
-  parse(blobs: readonly Buffer[]): Promise<readonly Buffer[] | string> {
-    this.busy = true;
-    const worker = this.#worker;
-    return new Promise((resolve) => {
-      const settle = (outcome: readonly Buffer[] | string): void => {
-        clearTimeout(timer);
-        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-        worker.unref();
-        this.busy = false;
-        resolve(outcome);
-      };
-      const onMessage = (records: PackedFiles): void => settle(unpack(records));
-      let reason: string | undefined;
-      const onError = (error: Error): void => void (reason = error.message);
-      const onExit = (code: number): void => settle(reason ?? `the parser's thread ended with ${code}`);
-      const timer = setTimeout(() => {
-        this.alive = false;
-        void worker.terminate();
-        settle(`the parser took longer than ${this.#timeoutMs} ms`);
-      }, this.#timeoutMs);
-      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-      // Somebody waits for the answer: the process must not end before it.
-      worker.ref();
-      const packed = pack(blobs);
-      worker.postMessage(packed, [packed.bytes.buffer]);
-    });
-  }
-
-  async stop(): Promise<void> {
-    await this.#worker.terminate();
-  }
 }
