@@ -45,11 +45,17 @@ export class Http2Sessions {
    * HTTP/2. Rejects when it cannot be reached.
    */
   async take(): Promise<PooledSession | undefined> {
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const pooled = this.#withRoom();
       if (pooled !== undefined) return pooled;
+      const begunBefore = isFirst && this.#opening !== undefined;
       this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
-      if (!(await this.#opening)) return undefined;
+      try {
+        if (!(await this.#opening)) return undefined;
+      } catch (error) {
+        // Others began before we asked: what they failed of may be over, as when a server has just started.
+        if (!begunBefore || isTimeout(error)) throw error;
+      }
     }
   }
 
@@ -187,6 +193,10 @@ function openSocket({ base, tls, connectTimeoutMs }: Http2SessionsOptions): Prom
       resolve(socket);
     });
   });
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof TransientError && error.code === 'kube.timeout';
 }
 
 function connectError(base: URL, detail: string): TransientError {

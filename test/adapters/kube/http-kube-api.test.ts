@@ -27,6 +27,8 @@ const status = (code: number, reason: string) => ({
   message: `because ${reason}`,
 });
 
+const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
+
 function half(response: Parameters<Answer>[1]): void {
   response.writeHead(200, { 'content-length': '1000' });
   response.write('{"metadata":{"name":"web"}');
@@ -68,21 +70,30 @@ describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
         answer: (r: Parameters<Answer>[1]) => r.writeHead(200).end('<html>'),
         want: 'kube.network',
       },
-      { name: 'nothing', answer: () => undefined, want: 'kube.timeout' },
       {
         name: 'a closed connection',
         answer: (r: Parameters<Answer>[1]) => r.destroy(),
         want: 'kube.network',
       },
       { name: 'half an answer', answer: half, want: 'kube.network' },
-      {
-        name: 'an answer that stops',
-        answer: (r: Parameters<Answer>[1]) => r.writeHead(200).write('{"kind":'),
-        want: 'kube.network',
-      },
     ])('$name is transient', async ({ answer, want }) => {
       const { api } = await client((_request, response) => answer(response));
       await expect(api.get(PLACEMENT, KEY)).rejects.toMatchObject({ name: 'TransientError', code: want });
+    });
+
+    it.each([
+      { name: 'nothing', begin: () => undefined, want: 'kube.timeout' },
+      {
+        name: 'an answer that stops',
+        begin: (r: Parameters<Answer>[1]) => r.writeHead(200).write('{"kind":'),
+        want: 'kube.network',
+      },
+    ])('$name is transient', async ({ begin, want }) => {
+      const { api } = await client((_request, response) => void begin(response), { requestTimeoutMs: 400 });
+      const ends = () =>
+        api.get(PLACEMENT, KEY).catch((error: unknown) => [error instanceof TransientError, codeOf(error)]);
+      // On a slow machine even what begins may do so too late.
+      await expect.poll(ends).toEqual([true, want]);
     });
 
     it('says when to come back', async () => {

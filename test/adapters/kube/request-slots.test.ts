@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RequestSlots } from '../../../src/adapters/kube/request-slots.ts';
 import { PLACEMENT } from '../../../src/core/model/kinds.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -77,7 +77,10 @@ describe('request slots', () => {
 
 describe.each(['http', 'h2'] as const)('a request over %s that waits for its turn', (protocol) => {
   const stops: (() => Promise<void>)[] = [];
+  // Time passes when the tests say so, however fast the machine is.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(async () => {
+    vi.useRealTimers();
     for (const stop of stops.splice(0)) await stop();
   });
   const slow = async (options: object) => {
@@ -90,14 +93,21 @@ describe.each(['http', 'h2'] as const)('a request over %s that waits for its tur
   };
 
   it('has its whole time-out from the moment it is sent', async () => {
-    const { api } = await slow({ requestTimeoutMs: 400 });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => api.get(PLACEMENT, KEY)));
-    expect(answers).toHaveLength(6);
+    const { api, seen } = await slow({ requestTimeoutMs: 400 });
+    const answers = Promise.all(Array.from({ length: 6 }, () => api.get(PLACEMENT, KEY)));
+    for (let sent = 1; sent <= 6; sent++) {
+      await expect.poll(() => seen.length).toBe(sent);
+      await vi.advanceTimersByTimeAsync(150);
+    }
+    expect(await answers).toHaveLength(6);
   });
 
   it('does not wait for ever', async () => {
     const { api, seen } = await slow({ queueTimeoutMs: 50 });
-    const settled = await Promise.allSettled([api.get(PLACEMENT, KEY), api.get(PLACEMENT, KEY)]);
+    const answers = Promise.allSettled([api.get(PLACEMENT, KEY), api.get(PLACEMENT, KEY)]);
+    await expect.poll(() => seen.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(150);
+    const settled = await answers;
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(settled[1]).toMatchObject({ reason: { code: 'kube.busy' } });
     expect(seen).toHaveLength(1);

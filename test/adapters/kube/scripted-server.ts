@@ -5,6 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { createAuthority } from '../../../src/hub/auth/certificate-authority.ts';
 
 export interface SeenRequest {
@@ -69,7 +70,7 @@ export async function startScripted(answer: Answer, options: ScriptedOptions = {
   const port = through === undefined ? own : await through(own);
   const scheme = protocol === 'http' ? 'http' : 'https';
   const config = loadKubeConfig({ text: kubeconfigText(`${scheme}://127.0.0.1:${port}/prefix`) });
-  const api = new HttpKubeApi({ config, clock: systemClock, requestTimeoutMs: 400, ...client });
+  const api = new HttpKubeApi({ config, clock: systemClock, requestTimeoutMs: PATIENCE_MS, ...client });
   const close = async (): Promise<void> => {
     api.close();
     for (const socket of sockets) socket.destroy();

@@ -1,5 +1,5 @@
 import { BreakingProxy } from '../../fakes/breaking-proxy.ts';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MANAGED_CLUSTER, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import {
   type Answer,
@@ -11,8 +11,17 @@ import {
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const stop of stops.splice(0)) await stop();
 });
+
+const LIMIT_MS = 400;
+/** The client's limit passes when the test says so, however fast the machine is. */
+const withLimit = (): ScriptedOptions => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  return { requestTimeoutMs: LIMIT_MS };
+};
+const limitPasses = () => vi.advanceTimersByTimeAsync(LIMIT_MS);
 
 async function h2(answer: Answer, options: ScriptedOptions = {}): Promise<Scripted> {
   const started = await startScripted(answer, { protocol: 'h2', ...options });
@@ -89,10 +98,30 @@ describe('HTTP/2', () => {
 
   it('gives up with an error, and not one connection after the other, when the server allows no stream', async () => {
     const server = await h2(serve, { streamsPerConnection: 0 });
-    const asked = Array.from({ length: 3 }, () => server.api.get(PLACEMENT, KEY));
+    const asked = Array.from({ length: 5 }, () => server.api.get(PLACEMENT, KEY));
     for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'kube.network' });
-    expect(server.connections).toBe(1);
+    // The one that asked first, and one for all that came while it connected.
+    expect(server.connections).toBe(2);
     expect(server.seen).toEqual([]);
+  });
+
+  it('does not fail by an attempt to connect that others had begun', async () => {
+    let proxy: BreakingProxy | undefined;
+    const through = (port: number): Promise<number> => (proxy = new BreakingProxy(port, () => 0)).listen();
+    const server = await h2(serve, { through });
+    stops.unshift(() => proxy?.close() ?? Promise.resolve());
+    proxy?.set('silent');
+    const first = server.api.get(PLACEMENT, KEY);
+    first.catch(() => undefined);
+    await expect.poll(() => proxy?.connections).toBe(1);
+    const second = server.api.get(PLACEMENT, KEY);
+    await new Promise((resolve) => setImmediate(resolve));
+    // As when the server is started again meanwhile.
+    proxy?.set('cut');
+    proxy?.set('pass');
+    await expect(first).rejects.toMatchObject({ code: 'kube.network' });
+    await expect(second).resolves.toEqual(WEB);
+    expect(proxy?.connections).toBe(2);
   });
 
   it('a watch that is cut ends with an error', async () => {
@@ -114,13 +143,15 @@ describe('HTTP/2', () => {
   it('leaves a connection on which nobody answers', async () => {
     let proxy: BreakingProxy | undefined;
     const through = (port: number): Promise<number> => (proxy = new BreakingProxy(port, () => 0)).listen();
-    const server = await h2(serve, { through });
+    const server = await h2(serve, { through, ...withLimit() });
     stops.unshift(() => proxy?.close() ?? Promise.resolve());
     await server.api.get(PLACEMENT, KEY);
     // As when the other side lost its power: no FIN, no answer.
     proxy?.set('silent');
     proxy?.set('pass');
-    await expect(server.api.get(PLACEMENT, KEY)).rejects.toMatchObject({ code: 'kube.timeout' });
+    const unanswered = expect(server.api.get(PLACEMENT, KEY)).rejects.toMatchObject({ code: 'kube.timeout' });
+    await limitPasses();
+    await unanswered;
     await expect(server.api.get(PLACEMENT, KEY)).resolves.toEqual(WEB);
     expect(server.connections).toBe(2);
   });
@@ -129,8 +160,11 @@ describe('HTTP/2', () => {
     let silent = true;
     const server = await h2((request, response) => {
       if (!silent) serve(request, response);
-    });
-    await expect(server.api.get(PLACEMENT, KEY)).rejects.toMatchObject({ code: 'kube.timeout' });
+    }, withLimit());
+    const unanswered = expect(server.api.get(PLACEMENT, KEY)).rejects.toMatchObject({ code: 'kube.timeout' });
+    await expect.poll(() => server.seen.length).toBe(1);
+    await limitPasses();
+    await unanswered;
     silent = false;
     await expect.poll(() => server.api.get(PLACEMENT, KEY)).toEqual(WEB);
     await server.api.get(PLACEMENT, KEY);
@@ -138,12 +172,15 @@ describe('HTTP/2', () => {
   });
 
   it('does not end what is under way when it is closed for new requests', async () => {
+    let answerNow = (): void => undefined;
     const server = await h2((request, response) => {
-      setTimeout(() => serve(request, response), 100);
+      answerNow = () => serve(request, response);
     });
     const answer = server.api.get(PLACEMENT, KEY);
     await expect.poll(() => server.seen.length).toBe(1);
     refuse(server);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    answerNow();
     await expect(answer).resolves.toEqual(WEB);
   });
 });
