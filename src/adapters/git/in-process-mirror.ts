@@ -18,6 +18,8 @@ import { lockMirror } from './mirror-lock.ts';
 import { DEFAULT_FETCH_TIMEOUT_MS } from './mirror-options.ts';
 import type { MirrorOptions } from './mirror-options.ts';
 import { checkPackBounds } from './pack-bounds.ts';
+import { checkingRefs } from './ref-advertisement.ts';
+import { noteShallow } from './shallow-commits.ts';
 
 /** Where the next fetch begins, whatever its ref was. */
 const FETCHED_REF = 'refs/berth/fetched';
@@ -103,8 +105,9 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return commit;
   }
 
-  /** Somebody else's repository, which may come and go. */
+  /** Somebody else's repository, which may come and go, and come back as another kind: with a work tree, say. */
   async #findInPlace(): Promise<void> {
+    this.gitDir = await localGitDir(parseGitUrl(this.#options.url).text);
     const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
     if (isThere === undefined)
       throw new InputError('there is no such repository', {
@@ -149,17 +152,20 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   async #fetch(ref: GitRef, signal: AbortSignal): Promise<void> {
     const { url, auth = NO_AUTH, caFile, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const { header } = await authorize(parseGitUrl(url), auth);
-    const http = gitHttpClient({
+    const client = gitHttpClient({
       url,
       authorization: header,
       ca: caFile === undefined ? undefined : await readFile(caFile, 'utf8'),
       signal,
       maxBytes,
     });
+    const subject = `Git repository ${url}`;
+    const shallow: string[] = [];
+    const http = checkingRefs(client, { subject, shallow, lendHead: ref.type !== 'head' });
     const keepAs = async (remoteRef: string, localRef: string, singleBranch = true): Promise<void> => {
       const got = await git.fetch({
         ...this.store,
-        fs: checkingPacks(`Git repository ${url}`),
+        fs: checkingPacks(subject),
         http,
         url,
         remote: 'origin',
@@ -167,8 +173,11 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         ref: FETCHED_REF,
         remoteRef,
         singleBranch,
+        tags: !singleBranch,
       });
       if (got.fetchHead === null) throw new git.Errors.NotFoundError(remoteRef);
+      await this.#requireSent(got.fetchHead);
+      await noteShallow(this.gitDir, shallow);
       await git.writeRef({ ...this.store, ref: localRef, value: got.fetchHead, force: true });
     };
     switch (ref.type) {
@@ -179,7 +188,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       case 'tag':
         return keepAs(`refs/tags/${ref.name}`, `refs/tags/${ref.name}`);
       case 'commit':
-        // Servers cannot be asked for an id in this protocol version: every branch is fetched, and looked through.
+        // Servers cannot be asked for an id in this protocol version: every branch and tag is fetched, and looked through.
         return keepAs('HEAD', 'refs/berth/head', false);
       case 'semver': {
         const refs = await git.listServerRefs({ http, url, prefix: 'refs/tags/', protocolVersion: 1 });
@@ -194,11 +203,24 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     }
   }
 
+  /** An answer without a pack is an answer to isomorphic-git, also when there should have been one. */
+  async #requireSent(oid: string): Promise<void> {
+    await git.readObject({ ...this.store, oid, format: 'deflated' }).catch((cause: unknown) => {
+      // What is there and cannot be read is told as damaged by whoever reads it.
+      if (!(cause instanceof git.Errors.NotFoundError)) return;
+      throw new TransientError(`the remote's answer ends before ${oid}, which it named`, {
+        code: 'git.failed',
+        subject: `Git repository ${this.#options.url}`,
+        cause,
+      });
+    });
+  }
+
   #meaning(error: unknown, ref: GitRef): BerthError {
     if (error instanceof BerthError) return error;
     const subject = `Git repository ${this.#options.url}`;
     if (error instanceof git.Errors.NotFoundError)
-      return new InputError(`the remote has no ${formatGitRef(ref)}`, {
+      return new InputError(`the remote does not have ${formatGitRef(ref)}`, {
         code: 'git.ref-not-found',
         subject,
         cause: error,

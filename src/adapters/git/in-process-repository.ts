@@ -18,6 +18,7 @@ import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.t
 import type { ReadTree, TreeLeaf } from './in-process-tree.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from './resolve-ref.ts';
 import type { RefReader } from './resolve-ref.ts';
+import { shallowCommits } from './shallow-commits.ts';
 import { MAX_TREE_ENTRIES, refuseEndlessTree } from './tree-listing.ts';
 import { parseTreeObject } from './tree-object.ts';
 
@@ -33,7 +34,7 @@ const MAX_DIFFERENT_TREES = 100_000;
  * memory. For places where no git is installed.
  */
 export class InProcessRepository implements GitRepository {
-  protected readonly gitDir: string;
+  protected gitDir: string;
   /** isomorphic-git keeps pack indexes in here; a fresh one makes it look at the disk again. */
   protected cache: object = {};
   readonly #readTree: ReadTree;
@@ -117,6 +118,11 @@ export class InProcessRepository implements GitRepository {
   }
 
   async fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
+    return this.#read(commit, () => this.#histories(commit, paths, limit));
+  }
+
+  async #histories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
+    const mayBegin = await shallowCommits(this.gitDir);
     const versions = new Map<string, FileVersion[]>();
     const change = (path: string, version: FileVersion): void => {
       const known = versions.get(path);
@@ -131,7 +137,8 @@ export class InProcessRepository implements GitRepository {
       );
     let [at, ids, changes]: [string | undefined, Ids, number] = [commit, await idsIn(commit), 0];
     for (let steps = 0; at !== undefined && steps < MAX_HISTORY && changes < limit; steps++) {
-      const [parent]: readonly string[] = (await this.commit(at)).parents;
+      let [parent]: readonly string[] = (await this.commit(at)).parents;
+      if (parent !== undefined && mayBegin.has(at)) parent = await this.commitOf(parent);
       const before: Ids = parent === undefined ? new Map<string, undefined>() : await idsIn(parent);
       const changed = paths.filter((path) => ids.get(path) !== before.get(path));
       if (changed.length > 0) changes += 1;
@@ -145,8 +152,10 @@ export class InProcessRepository implements GitRepository {
   }
 
   async mergeBase(a: string, b: string): Promise<string | undefined> {
-    const [base] = (await git.findMergeBase({ ...this.store, oids: [a, b] })) as string[];
-    return base;
+    return this.#read(`${a}...${b}`, async () => {
+      const [base] = (await git.findMergeBase({ ...this.store, oids: [a, b] })) as string[];
+      return base;
+    });
   }
 
   async close(): Promise<void> {

@@ -1,24 +1,28 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { inflateSync } from 'node:zlib';
-import { InputError } from '../../core/errors.ts';
+import { InputError, TransientError } from '../../core/errors.ts';
 
 /** What is inflated whole in process, and never in the git program. */
 export const MAX_OBJECT_BYTES = 64 * 1024 ** 2;
 const HEADER_BYTES = 12;
 const TRAILER_BYTES = 20;
 const [OFS_DELTA, REF_DELTA] = [6, 7];
-/** Others get their turn after so many objects. */
+/** Others get their turn after so many objects, or bytes to be hashed. */
 const AT_ONCE = 500;
+const BYTES_AT_ONCE = 8 * 1024 ** 2;
 
 /**
  * Walks a pack before isomorphic-git inflates it, which trusts it: gigabytes of zeros take a few kilobytes there. An object that is
- * larger than the bound, says so of itself, or is larger than it says, is an InputError `git.too-large`.
+ * larger than the bound, says so of itself, or is larger than it says, is an InputError `git.too-large`. A pack that is not whole is a
+ * TransientError: what is missing of one that was taken is never asked for again.
  */
 export async function checkPackBounds(
   pack: Buffer,
   subject: string,
   maxBytes = MAX_OBJECT_BYTES,
 ): Promise<void> {
+  await requireWhole(pack, subject);
   const count = pack.readUInt32BE(8);
   let at = HEADER_BYTES;
   for (let object = 0; object < count && at < pack.length - TRAILER_BYTES; object++) {
@@ -39,6 +43,21 @@ export async function checkPackBounds(
     }
     at += consumed;
   }
+}
+
+/** A pack ends with the SHA-1 of all before it. */
+async function requireWhole(pack: Buffer, subject: string): Promise<void> {
+  const end = Math.max(pack.length - TRAILER_BYTES, 0);
+  const hash = createHash('sha1');
+  for (let at = 0; at < end; at += BYTES_AT_ONCE) {
+    hash.update(pack.subarray(at, Math.min(at + BYTES_AT_ONCE, end)));
+    await setImmediate();
+  }
+  if (end < HEADER_BYTES || !hash.digest().equals(pack.subarray(end)))
+    throw new TransientError('the remote sent a pack that is cut off or damaged', {
+      code: 'git.failed',
+      subject,
+    });
 }
 
 function inflateWithin(bytes: Buffer, size: number, refusal: () => InputError) {

@@ -86,6 +86,19 @@ describe('a mirror without a git program', () => {
     expect(await follow.fetch({ type: 'head' })).toBe(mended);
   });
 
+  it('says of a remote with SHA-256 ids that it needs git', async () => {
+    const place = path.join(tempDir(), 'sha256.git');
+    fixture.git('init', '-q', '--bare', '-b', 'main', '--object-format=sha256', place);
+    const tree = fixture.git(`--git-dir=${place}`, 'write-tree');
+    const commit = fixture.git(`--git-dir=${place}`, 'commit-tree', tree, '-m', 'x');
+    fixture.git(`--git-dir=${place}`, 'update-ref', 'refs/heads/main', commit);
+    const other = await serveHttp(place);
+    const follow = await open(other.url);
+    for (const ref of [{ type: 'head' } as const, { type: 'branch', name: 'main' } as const])
+      await expect(follow.fetch(ref)).rejects.toMatchObject({ code: 'git.needs-program' });
+    await other.close();
+  });
+
   it('makes room for a branch below the name of one that is gone', async () => {
     fixture.git('branch', 'release', 'main');
     const follow = await open();
@@ -98,16 +111,19 @@ describe('a mirror without a git program', () => {
     expect(await follow.fetch({ type: 'branch', name: 'release' })).toBe(fixture.tip('main'));
   });
 
-  it('says so for a local path that is not there, and finds it when it is', async () => {
-    const place = path.join(tempDir(), 'later.git');
-    const follow = await open(place);
-    await expect(follow.fetch({ type: 'head' })).rejects.toMatchObject({
-      name: 'InputError',
-      code: 'git.repository-not-found',
-    });
-    fixture.git('clone', '-q', '--bare', '.', place);
-    expect(await follow.fetch({ type: 'head' })).toBe(fixture.tip('main'));
-  });
+  it.each([['--bare'], ['--no-checkout']])(
+    'says so for a local path that is not there, and finds it when it is (%s)',
+    async (kind) => {
+      const place = path.join(tempDir(), 'later.git');
+      const follow = await open(place);
+      await expect(follow.fetch({ type: 'head' })).rejects.toMatchObject({
+        name: 'InputError',
+        code: 'git.repository-not-found',
+      });
+      fixture.git('clone', '-q', kind, '.', place);
+      expect(await follow.fetch({ type: 'head' })).toBe(fixture.tip('main'));
+    },
+  );
 
   it('remembers across restarts what was complete of a local path, and writes nothing there', async () => {
     const before = readdirSync(fixture.dir, { recursive: true });

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { GitAuth } from '../../../src/adapters/git/git-auth.ts';
@@ -194,6 +195,72 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     expect(await mirror.fetch({ type: 'commit', id: first })).toBe(first);
   });
 
+  it('brings a commit that only a tag leads to', async () => {
+    const { mirror } = await start();
+    const tagged = fixture.commit({ 'b.yaml': 'b' }, { branch: 'side' });
+    fixture.git('tag', '-a', '-m', 'x', 'kept', tagged);
+    fixture.git('branch', '-D', 'side');
+    expect(await mirror.fetch({ type: 'commit', id: tagged })).toBe(tagged);
+  });
+
+  it('follows whatever has a name where HEAD leads nowhere', async () => {
+    const { mirror } = await start();
+    const first = fixture.tip('main') ?? '';
+    fixture.git('tag', 'v1.0.0', first);
+    const second = fixture.commit({ 'a.yaml': 'two' });
+    fixture.git('symbolic-ref', 'HEAD', 'refs/heads/gone');
+    expect(await mirror.fetch({ type: 'branch', name: 'main' })).toBe(second);
+    expect(await mirror.fetch({ type: 'tag', name: 'v1.0.0' })).toBe(first);
+    expect(await mirror.fetch({ type: 'semver', range: '*' })).toBe(first);
+    expect(await mirror.fetch({ type: 'commit', id: first })).toBe(first);
+    await expect(mirror.fetch({ type: 'head' })).rejects.toMatchObject({ code: 'git.ref-not-found' });
+  });
+
+  it('tells the versions of files as far as the history of a shallow remote goes', async () => {
+    const { mirror: _, server } = await start();
+    fixture.commit({ 'a.yaml': 'two' });
+    const tip = fixture.commit({ 'b.yaml': 'b' });
+    const place = path.join(tempDir(), 'shallow.git');
+    fixture.git('clone', '-q', '--bare', '--depth=2', `file://${fixture.dir}`, place);
+    const shallow = await serveHttp(place);
+    const follow = await make(open(shallow.url));
+    expect(await follow.fetch({ type: 'head' })).toBe(tip);
+    const { versions, isWhole } = await follow.fileHistories(tip, ['a.yaml', 'b.yaml'], 10);
+    expect(isWhole).toBe(true);
+    expect([...versions].map(([file, of]) => [file, of.length]).sort()).toEqual([
+      ['a.yaml', 1],
+      ['b.yaml', 1],
+    ]);
+    await follow.close();
+    await shallow.close();
+    await server.close();
+  });
+
+  it.each([
+    ['the end', (list: Buffer) => list.length - 4],
+    ['the highest tag', (list: Buffer) => list.indexOf('refs/tags/v1.1.0') - '003f'.length - 41],
+    ['all refs', () => 0],
+  ])('takes a list of refs without %s for no answer, not for a shorter list', async (_case, cutAt) => {
+    let isCut = false;
+    const { mirror } = await start({
+      intercept: (request, response) => {
+        if (!isCut || request.url?.includes('/info/refs') !== true) return false;
+        const list = Buffer.from(fixture.git('upload-pack', '--stateless-rpc', '--advertise-refs', '.'));
+        response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' });
+        response.write('001e# service=git-upload-pack\n0000');
+        response.end(list.subarray(0, cutAt(list)));
+        return true;
+      },
+    });
+    fixture.git('tag', 'v1.0.0', 'main');
+    const highest = fixture.commit({ 'a.yaml': 'two' });
+    fixture.git('tag', 'v1.1.0', highest);
+    expect(await mirror.fetch({ type: 'semver', range: '^1' })).toBe(highest);
+    isCut = true;
+    for (const ref of [{ type: 'semver', range: '^1' } as const, { type: 'branch', name: 'main' } as const])
+      await expect(mirror.fetch(ref)).rejects.toMatchObject({ name: 'TransientError', code: 'git.failed' });
+  });
+
   it.each([
     ['a branch that is not there', { type: 'branch', name: 'gone' } as const],
     ['a tag that is not there', { type: 'tag', name: 'v9' } as const],
@@ -256,13 +323,15 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     expect(await mirror.listTree(commit)).toHaveLength(1);
   });
 
-  it('a remote that answers half is a reason to try again', async () => {
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['half', (response) => response.write('0008NAK\n0030', () => response.destroy())],
+    ['without what was asked for', (response) => response.end('0008NAK\n')],
+  ])('a remote that answers %s is a reason to try again', async (_case, answer) => {
     const { mirror } = await start({
       intercept: (request, response) => {
-        if (!request.url?.endsWith('git-upload-pack')) return false;
+        if (request.method !== 'POST') return false;
         response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' });
-        response.write('0008NAK\n0030');
-        response.destroy();
+        answer(response);
         return true;
       },
     });

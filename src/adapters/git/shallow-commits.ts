@@ -1,0 +1,15 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Where the history of a repository that does not have all of it begins: the parents of these commits may not be there. */
+export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string>> {
+  const text = await readFile(join(gitDir, 'shallow'), 'utf8').catch(() => '');
+  return new Set(text.split('\n').filter((id) => id !== ''));
+}
+
+/** What a remote says of its own history; what it said before stays true of what was fetched then. */
+export async function noteShallow(gitDir: string, ids: readonly string[]): Promise<void> {
+  const known = await shallowCommits(gitDir);
+  if (ids.every((id) => known.has(id))) return;
+  await writeFile(join(gitDir, 'shallow'), [...new Set([...known, ...ids])].map((id) => `${id}\n`).join(''));
+}
