@@ -33,7 +33,8 @@ export interface DemoOptions {
 }
 
 const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
-const STEP_TIMEOUT_MS = 40_000;
+/** For what hangs: a slow machine takes its time. */
+const STEP_TIMEOUT_MS = 240_000;
 
 /** Nobody may lie on a cluster under maintenance, except who says so. */
 const DRAIN: DemoChange = {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
@@ -198,9 +198,10 @@ describe('a mirror survives', () => {
 
   it.runIf(existsSync('/proc/self/stat'))('a killed owner whose parent never asks how it ended', async () => {
     // The second program takes the place of the shell, and knows nothing of its child.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 100000'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
+    onTestFinished(() => void parent.kill());
     const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
     const stat = () =>
       readFileSync(`/proc/${Number(pid)}/stat`, 'utf8')
@@ -212,7 +213,6 @@ describe('a mirror survives', () => {
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     writeFileSync(path.join(mirrorDir, 'berth-lock'), `${Number(pid)} ${stat()[19] ?? ''} ${bootId}`);
     await (await open()).close();
-    parent.kill();
   });
 
   it('a restart in the middle of a broken file: what vanished meanwhile stays', async () => {

@@ -12,6 +12,7 @@ import type { RunningHub } from '../../../src/hub/hub-options.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { CONFIG_MAP, configMap, workOf } from './agent-world.ts';
 
 const NAMESPACE: KindInfo = {
@@ -27,6 +28,9 @@ let hub: RunningHub;
 let hubApi: HttpKubeApi;
 let cluster: Awaited<ReturnType<typeof startEmbeddedHub>>;
 let agent: Agent;
+let clock: SteeredClock;
+
+const GRACE_MS = 3_600_000;
 
 const data = (): string => join(root, 'data');
 const backup = (): string => join(root, 'backup');
@@ -37,13 +41,14 @@ beforeEach(async () => {
   hubApi = new HttpKubeApi({ config: loadKubeConfig({ file: hub.adminKubeconfigPath }), clock: systemClock });
   cluster = await startEmbeddedHub();
   await hubApi.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cluster1' } });
+  clock = new SteeredClock();
   agent = startAgent({
     hub: hubApi,
     cluster: cluster.api,
     clusterName: 'cluster1',
-    clock: systemClock,
+    clock,
     log: new SilentLogger(),
-    evictionGraceMs: 2_000,
+    evictionGraceMs: GRACE_MS,
   });
 });
 
@@ -106,6 +111,7 @@ it('a hub restored from a backup is followed by an agent that never stopped', as
   await expect.poll(() => onCluster('kept')).toBe('{"x":"1"}');
   await expect.poll(evictions).toBe(1);
   expect(await onCluster('lost')).toBe('{"x":"1"}');
+  clock.skip(GRACE_MS);
   await expect.poll(() => onCluster('lost')).toBe('absent');
   await expect.poll(evictions).toBe(0);
 });

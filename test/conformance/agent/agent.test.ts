@@ -61,7 +61,13 @@ async function startReplays(drift: 'watch' | 'resync'): Promise<void> {
   const limit = pLimit(16);
   const hash = hubHashOf(api.server);
   results = new Map(
-    CHOSEN.map((history) => [history.name, limit(() => replay(client, hash, history))] as const),
+    CHOSEN.map(
+      (history) =>
+        [
+          history.name,
+          limit(() => replay(client, hash, history, meantDifferences(history.name, drift))),
+        ] as const,
+    ),
   );
 }
 

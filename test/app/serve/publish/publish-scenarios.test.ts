@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { GitFixture } from '../../../fakes/git-fixture.ts';
+import { SteeredClock } from '../../../fakes/steered-clock.ts';
 import { baseFiles, cluster, placement, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
@@ -219,7 +220,9 @@ describe('releases and sources', () => {
 
 describe('two schedulers on one hub', () => {
   let fleet: ServedFleet;
+  let clock: SteeredClock;
   beforeEach(async () => {
+    clock = new SteeredClock();
     fleet = await ServedFleet.create();
   });
   afterEach(() => fleet.close());
@@ -257,14 +260,16 @@ describe('two schedulers on one hub', () => {
 
   it('schedule: upstream publishes what OCM decided, once it rests, and writes no decision itself', async () => {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
-    const { url = '' } = await fleet.serve({ schedule: 'upstream', http: fleet.http() });
+    const { url = '' } = await fleet.serve({ schedule: 'upstream', http: fleet.http(), clock });
     await fleet.event('synced');
     await upstreamDecides('c5', 'c6');
     await fleet.until(async () => ((await endpointSays(url))?.join() === 'c5,c6' ? true : undefined));
     // Written cluster by cluster, as OCM does when it moves between objects: nobody sees the gap.
+    clock.stop();
     await upstreamDecides('c6');
     expect(await endpointSays(url)).toEqual(['c5', 'c6']);
     await upstreamDecides('c4', 'c6');
+    clock.go();
     await fleet.until(async () => ((await endpointSays(url))?.join() === 'c4,c6' ? true : undefined));
     expect(await fleet.decisions('web')).toEqual(['c4', 'c6']);
     const { code, stdout } = await fleet.status();
@@ -278,7 +283,11 @@ describe('two schedulers on one hub', () => {
   /** All six clusters are published, and one would go, which is held. */
   async function startHeld(): Promise<string> {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
-    const { url = '' } = await fleet.serve({ budget: { percent: 0, atLeast: 0 }, http: fleet.http() });
+    const { url = '' } = await fleet.serve({
+      budget: { percent: 0, atLeast: 0 },
+      http: fleet.http(),
+      clock,
+    });
     await fleet.published('web');
     fleet.git.commit({ 'clusters.yaml': drain(1) });
     await fleet.held('web', 'True', 'RemovalBudgetExceeded');
@@ -293,9 +302,11 @@ describe('two schedulers on one hub', () => {
     expect((await fleet.status()).code).toBe(0);
     await upstreamDecides('c5', 'c6');
     await fleet.until(async () => ((await endpointSays(url))?.join() === 'c5,c6' ? true : undefined));
+    clock.stop();
     await upstreamDecides('c6');
     expect(await endpointSays(url)).toEqual(['c5', 'c6']);
     await upstreamDecides('c4', 'c6');
+    clock.go();
     await fleet.until(async () => ((await endpointSays(url))?.join() === 'c4,c6' ? true : undefined));
     // A restart says the same.
     await fleet.stop();

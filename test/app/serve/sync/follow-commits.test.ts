@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PLACEMENT } from '../../../../src/core/model/kinds.ts';
+import { SteeredClock } from '../../../fakes/steered-clock.ts';
 import { baseFiles, placement, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 import { interceptedApi } from './intercepted-api.ts';
@@ -44,17 +45,21 @@ describe('following commit after commit', () => {
   });
 
   it('puts back at the interval what was deleted by hand, although commits keep coming', async () => {
+    const clock = new SteeredClock();
     fleet.git.commit({ ...baseFiles, ...web(1), ...other(1) });
-    await fleet.serve({ resyncIntervalMs: 600 });
+    await fleet.serve({ clock, resyncIntervalMs: 3_600_000 });
     await fleet.published('web');
     await fleet.event('synced');
     const key = { namespace: 'team-a', name: 'web' };
     await fleet.hub.api.delete(PLACEMENT, key);
-    let commits = 0;
-    await fleet.until(async () => {
-      fleet.git.commit(other(2 + (commits++ % 4)));
-      return fleet.hub.api.get(PLACEMENT, key);
-    });
-    expect(commits).toBeGreaterThan(2);
+    // Each of them well before the next look at the whole hub would be due if it counted from there.
+    for (let commits = 0; commits < 3; commits++) {
+      expect(await fleet.hub.api.get(PLACEMENT, key)).toBeUndefined();
+      const after = fleet.events.length;
+      fleet.git.commit(other(2 + commits));
+      await fleet.event('synced', ({ applied }) => applied > 0, after);
+      clock.skip(1_250_000);
+    }
+    await fleet.until(() => fleet.hub.api.get(PLACEMENT, key));
   });
 });
