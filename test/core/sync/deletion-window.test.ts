@@ -56,7 +56,8 @@ describe('what a source deleted before', () => {
     const now = { nowMs: 3_000, windowMs: 1_500, isHeld: false };
     expect(countingDeletions(deletions, now)).toEqual(deletions.slice(1));
     expect(countingDeletions(deletions, { ...now, isHeld: true })).toEqual(deletions);
-    expect(countingDeletions(deletions.slice(0, 2), { ...now, windowMs: 0 })).toEqual([]);
+    for (const isHeld of [false, true])
+      expect(countingDeletions(deletions, { ...now, windowMs: 0, isHeld })).toEqual([]);
     expect(parseDeletions(noteDeletions(deletions.slice(2), 3_000))).toEqual([deletion(3_000, 'c')]);
   });
 

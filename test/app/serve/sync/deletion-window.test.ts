@@ -192,4 +192,13 @@ describe('deletions bit by bit', () => {
     await says(from(0));
     for (const first of [2, 4, 6, 8]) expect(await says(from(first))).toMatchObject({ pruned: 2 });
   });
+
+  it('no longer hold where the settings say so since', async () => {
+    const { says } = controller();
+    await says(from(0));
+    await says(from(3));
+    expect((await says(from(4))).pruneHeld?.message).toContain('after 3 that were deleted');
+    const { says: later } = controller({ deletionWindowMs: 0 });
+    expect(await later(from(4))).toMatchObject({ pruned: 1, pruneHeld: undefined });
+  });
 });
