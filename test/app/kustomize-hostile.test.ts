@@ -65,6 +65,12 @@ describe('kustomizations that are wrong or hostile', () => {
     ['a merge that stopped half way', '<<<<<<< HEAD\nresources: [../base]\n=======\n>>>>>>> x\n'],
     ['a lost bracket', 'resources: [../base\nnamePrefix: prod-\n'],
     ['a field that stands there twice', 'resources:\n- "../base/"\nnamePrefix: a-\nnamePrefix: b-\n'],
+    ['a list that is none', 'resources: ../base\n'],
+    ['an entry that is no text', 'resources:\n- {path: ../base}\n'],
+    ['a misspelt field', 'resource:\n- ../base\n'],
+    ['a merge key', 'x: &x {resources: [../base]}\n<<: *x\n'],
+    ['no fields at all', '- ../base\n'],
+    ['a single text', '../base\n'],
   ])('do not bring what they build on by itself: %s', async (_name, text) => {
     const fleet = await read({
       'base/kustomization.yaml': 'resources: [a.yaml]\n',
@@ -74,6 +80,17 @@ describe('kustomizations that are wrong or hostile', () => {
     expect(names(fleet)).toEqual([]);
     expect(fleet.complete).toBe(false);
     expect(problems(fleet)).toEqual(['source.kustomize prod/kustomization.yaml']);
+  });
+
+  it.runIf(found)('leave alone what they name and do not build on', async () => {
+    const fleet = await read({
+      'base/kustomization.yaml': 'resources: [a.yaml]\n',
+      'base/a.yaml': configMap('a'),
+      'kustomization.yaml': 'namespace: base\ncommonAnnotations: {see: base}\nresources: [b.yaml]\n',
+      'b.yaml': configMap('b'),
+    });
+    expect(names(fleet)).toEqual(['a', 'b']);
+    expect(fleet.complete).toBe(true);
   });
 
   it('are refused where they are links', async () => {

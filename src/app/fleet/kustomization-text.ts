@@ -8,7 +8,7 @@ export interface KustomizationText {
   readonly references: readonly string[];
   /** Those of them that configure generators, transformers or validators. */
   readonly configurations: readonly string[];
-  /** Words of a text that cannot be read: what it builds on is among them. */
+  /** Words of a text that cannot be read, or of the fields that kustomize will not take: what it was to build on is among them. */
   readonly words: readonly string[];
   /** An address that kustomize would fetch; undefined when there is none. */
   readonly remote: string | undefined;
@@ -19,6 +19,36 @@ export interface KustomizationText {
 /** Fields of a kustomization that name files or folders to build from. */
 const CONFIGURATION_FIELDS = ['generators', 'transformers', 'validators'];
 const BUILDING_FIELDS = ['resources', 'bases', 'components', 'crds', 'configurations'];
+/** Fields that build on nothing. kustomize takes no others: those are misspelt, or newer than this. */
+const OTHER_FIELDS: ReadonlySet<string> = new Set([
+  'apiversion',
+  'buildmetadata',
+  'commonannotations',
+  'commonlabels',
+  'configmapgenerator',
+  'generatoroptions',
+  'helmchartinflationgenerator',
+  'helmcharts',
+  'helmglobals',
+  'images',
+  'imagetags',
+  'inventory',
+  'kind',
+  'labels',
+  'metadata',
+  'nameprefix',
+  'namespace',
+  'namesuffix',
+  'openapi',
+  'patches',
+  'patchesjson6902',
+  'patchesstrategicmerge',
+  'replacements',
+  'replicas',
+  'secretgenerator',
+  'sortoptions',
+  'vars',
+]);
 /** Fields whose texts are never opened, and so may hold addresses. Charts are refused by kustomize whatever they say. */
 const TEXT_FIELDS = new Set([
   'annotations',
@@ -45,9 +75,9 @@ const MAX_CHARS = 1024 ** 2;
 export function parseKustomization(content: Buffer | undefined): KustomizationText {
   const nothing = { references: [], configurations: [], words: [], remote: undefined, unreadable: undefined };
   const parsed = load(content, (text) => [yaml.load(text, { schema: yaml.CORE_SCHEMA })]);
-  if ('unreadable' in parsed) return { ...nothing, ...parsed, words: wordsOf(content) };
+  if ('unreadable' in parsed) return { ...nothing, ...parsed, words: wordsOf(content?.toString('utf8')) };
   const [fields] = parsed.documents;
-  if (typeof fields !== 'object' || fields === null) return nothing;
+  if (typeof fields !== 'object' || fields === null) return { ...nothing, words: wordsIn([fields]) };
   const listed = (names: readonly string[]): string[] =>
     Object.entries(fields as Readonly<Record<string, unknown>>)
       .filter(([name]) => names.includes(folded(name)))
@@ -61,6 +91,7 @@ export function parseKustomization(content: Buffer | undefined): KustomizationTe
     ...nothing,
     references: [...listed(BUILDING_FIELDS), ...inFiles],
     configurations: inFiles,
+    words: wordsIn(oddValues(fields)),
     remote: found.find(({ remote }) => remote !== undefined)?.remote,
     unreadable: found.find(({ unreadable }) => unreadable !== undefined)?.unreadable,
   };
@@ -79,8 +110,33 @@ function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-function wordsOf(content: Buffer | undefined): string[] {
-  const text = content?.toString('utf8') ?? '';
+/** Of fields that nobody knows, and of those to build from that are no lists of texts. */
+function oddValues(fields: object): readonly unknown[] {
+  const isList = (value: unknown): boolean =>
+    value === null || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
+  const isTaken = (name: string, value: unknown): boolean =>
+    [...BUILDING_FIELDS, ...CONFIGURATION_FIELDS].includes(name) ? isList(value) : OTHER_FIELDS.has(name);
+  return Object.entries(fields).flatMap(([name, value]: [string, unknown]) =>
+    isTaken(folded(name), value) ? [] : [value],
+  );
+}
+
+function wordsIn(values: readonly unknown[]): string[] {
+  const texts: string[] = [];
+  const seen = new Set<unknown>();
+  const open = [...values];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (seen.has(value)) continue;
+    seen.add(value);
+    if (typeof value === 'object' && value !== null)
+      for (const inner of Object.values(value)) open.push(inner);
+    else texts.push(String(value));
+  }
+  return wordsOf(texts.join('\n'));
+}
+
+function wordsOf(text = ''): string[] {
   return [...new Set(text.split(/[\s"',[\]{}]+/))].filter((word) => word !== '');
 }
 
