@@ -27,8 +27,14 @@ interface Where {
   readonly env: Readonly<Record<string, string>>;
 }
 
-function kubectl(where: Where, step: Pick<KubectlStep, 'run' | 'stdin' | 'env'>): Promise<Ran> {
+/** @param onWatch called when it has opened a watch, which it says when it tells its requests */
+function kubectl(
+  where: Where,
+  step: Pick<KubectlStep, 'run' | 'stdin' | 'env'>,
+  onWatch?: () => void,
+): Promise<Ran> {
   const args = [...step.run.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ''));
+  if (onWatch !== undefined) args.push('-v=6');
   return new Promise((resolve) => {
     const env = {
       ...process.env,
@@ -40,19 +46,28 @@ function kubectl(where: Where, step: Pick<KubectlStep, 'run' | 'stdin' | 'env'>)
     const child = spawn('kubectl', args, { env });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+      if (stderr.includes('watch=true')) onWatch?.();
+    });
     child.on('close', (code) => resolve({ code: code ?? -1, stdout, stderr }));
     child.stdin.end(step.stdin ?? '');
   });
 }
 
+async function beside(where: Where, step: KubectlStep, meanwhile: string): Promise<Ran> {
+  let watches = (): void => undefined;
+  const watching = new Promise<void>((resolve) => (watches = resolve));
+  const running = kubectl(where, step, () => watches());
+  await Promise.race([watching, running]);
+  await kubectl(where, { run: meanwhile });
+  return running;
+}
+
 async function check(where: Where, step: KubectlStep): Promise<void> {
-  const running = kubectl(where, step);
-  if (step.meanwhile !== undefined) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await kubectl(where, { run: step.meanwhile });
-  }
-  const ran = await running;
+  const ran = await (step.meanwhile === undefined
+    ? kubectl(where, step)
+    : beside(where, step, step.meanwhile));
   const told = `kubectl ${step.run}\n${ran.stdout}${ran.stderr}`;
   if (step.fails !== undefined) {
     expect(ran.code, told).not.toBe(0);
@@ -111,7 +126,7 @@ describe.skipIf(!found).each([
     await check(where, { run: 'get csr', out: [/agent .*Pending/] });
     await check(where, { run: 'certificate approve agent', out: ['approved'] });
     await check(where, {
-      run: "wait csr/agent --for=jsonpath='{.status.certificate}' --timeout=10s",
+      run: "wait csr/agent --for=jsonpath='{.status.certificate}' --timeout=240s",
       out: ['condition met'],
     });
     await check(where, { run: 'get csr', out: [/agent .*Approved,Issued/] });

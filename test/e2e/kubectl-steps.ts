@@ -14,7 +14,7 @@ export interface KubectlStep {
   /** Must be found on stderr of a command that succeeds. */
   readonly err?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Run beside it, half a second after it has begun. */
+  /** Run beside it, once it watches. */
   readonly meanwhile?: string;
 }
 
@@ -238,10 +238,10 @@ const CHANGING: readonly KubectlStep[] = [
     out: ['patched'],
   },
   { run: 'get deployment web -n team', out: [/web +2\/2/] },
-  { run: 'rollout status deployment/web -n team --timeout=10s', out: ['successfully rolled out'] },
-  { run: 'wait deployment/web -n team --for=condition=Available --timeout=10s', out: ['condition met'] },
+  { run: 'rollout status deployment/web -n team --timeout=240s', out: ['successfully rolled out'] },
+  { run: 'wait deployment/web -n team --for=condition=Available --timeout=240s', out: ['condition met'] },
   {
-    run: "wait deployment/web -n team --for=jsonpath='{.status.readyReplicas}'=2 --timeout=10s",
+    run: "wait deployment/web -n team --for=jsonpath='{.status.readyReplicas}'=2 --timeout=240s",
     out: ['condition met'],
   },
   { run: 'scale deployment web -n team --replicas=5', out: ['scaled'] },
@@ -298,7 +298,7 @@ const CUSTOM: readonly KubectlStep[] = [
     fails: 'must be of type integer',
   },
   { run: 'apply -f -', stdin: WIDGET_CRD, out: ['widgets.example.com created'] },
-  { run: 'wait crd/widgets.example.com --for=condition=Established --timeout=10s', out: ['condition met'] },
+  { run: 'wait crd/widgets.example.com --for=condition=Established --timeout=240s', out: ['condition met'] },
   { run: 'get crd widgets.example.com', out: ['widgets.example.com'] },
   { run: 'apply -f -', stdin: WIDGET('one', '{size: 3}'), out: ['widget.example.com/one created'] },
   { run: 'get wd -n team', out: [/NAME +SIZE +READY/, /one +3/] },
@@ -355,7 +355,7 @@ const ENDING: readonly KubectlStep[] = [
   { run: 'events --for configmap/plain -n team', out: ['it was seen'] },
   { run: 'get configmaps -n team --watch --request-timeout=2s', out: ['plain'] },
   {
-    run: 'wait configmap/plain -n team --for=delete --timeout=10s',
+    run: 'wait configmap/plain -n team --for=delete --timeout=240s',
     out: ['condition met'],
     meanwhile: 'delete configmap plain -n team',
   },

@@ -90,10 +90,12 @@ it('berth serve, killed again and again while commits arrive, brings the last co
       .toBe(count(last));
     expect(new Set(await listed(name)).size).toBe(count(last));
   }
-  await pause(500);
-  const before = (await hub.api.list(PLACEMENT)).resourceVersion;
-  await pause(1_000);
-  expect((await hub.api.list(PLACEMENT)).resourceVersion).toBe(before);
+  const restsForASecond = async (): Promise<boolean> => {
+    const before = (await hub.api.list(PLACEMENT)).resourceVersion;
+    await pause(1_000);
+    return (await hub.api.list(PLACEMENT)).resourceVersion === before;
+  };
+  await expect.poll(restsForASecond).toBe(true);
   await end('SIGTERM');
   expect(child?.exitCode).toBe(0);
   expect(stderr).not.toContain('unexpectedly');

@@ -4,6 +4,7 @@ import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { tempDir } from './git-fixture.ts';
 
 export interface GitServer {
@@ -164,7 +165,7 @@ async function freePort(): Promise<number> {
 }
 
 async function waitForPort(port: number, dead: () => boolean, said: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
     if (dead()) throw new Error(`sshd ended: ${said()}`);
     const open = await new Promise<boolean>((resolve) => {
       const socket = net.connect(port, '127.0.0.1', () => {
