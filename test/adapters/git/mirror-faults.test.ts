@@ -10,10 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 
 const MAIN = { type: 'branch', name: 'main' } as const;
@@ -208,7 +207,7 @@ describe('a mirror survives', () => {
         .split(') ')
         .at(-1)
         ?.split(' ') ?? [];
-    await vi.waitFor(() => expect(stat()[0]).toBe('Z'), { timeout: PATIENCE_MS });
+    await expect.poll(() => stat()[0]).toBe('Z');
     mkdirSync(mirrorDir);
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     writeFileSync(path.join(mirrorDir, 'berth-lock'), `${Number(pid)} ${stat()[19] ?? ''} ${bootId}`);

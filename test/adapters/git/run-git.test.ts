@@ -1,8 +1,7 @@
 import { getPriority } from 'node:os';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gitEnvironment } from '../../../src/adapters/git/git-environment.ts';
 import { runGitOrThrow } from '../../../src/adapters/git/run-git.ts';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { tempDir } from './git-fixture.ts';
 
 describe('a git command', () => {
@@ -17,6 +16,6 @@ describe('a git command', () => {
   it.skipIf(process.platform === 'win32')('in the background gives way to everything else', async () => {
     expect(await niceness(false)).toBe(getPriority());
     // It may have started the shell before it was told.
-    await vi.waitFor(async () => expect(await niceness(true)).toBe(19), { timeout: PATIENCE_MS });
+    await expect.poll(() => niceness(true)).toBe(19);
   });
 });
