@@ -5,7 +5,7 @@ import type { Digest } from '../publish/plan-token.ts';
 import { planToken, unspentToken } from '../publish/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../publish/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
-import { type EarlierDeletions, goneBefore } from './deletion-window.ts';
+import { deletionMark, type EarlierDeletions, goneBefore } from './deletion-window.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 
 /** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
@@ -38,6 +38,8 @@ export interface PruneInput {
   readonly releases?: PruneReleases | undefined;
   /** What was deleted before and counts together with this. None: nothing, or nobody knows. */
   readonly earlier?: EarlierDeletions | undefined;
+  /** Of so many members the budget is a share, though more have come since something left Git. None: nothing has. */
+  readonly membersBefore?: number | undefined;
   readonly digest: Digest;
 }
 
@@ -66,9 +68,7 @@ export function planPrune(input: PruneInput): PrunePlan {
     return !input.wanted.has(identity) && !input.movesOn(identity);
   });
   const kept = gone.filter((object) => !mayPrune(object));
-  const objects = gone.filter(
-    (object) => mayPrune(object) && object.metadata.deletionTimestamp === undefined,
-  );
+  const objects = gone.filter(isPruned);
   if (objects.length === 0) return { kind: 'prune', objects, kept };
   const names = objects.map((object) => formatRef(refOf(object))).sort();
   if (!input.complete) {
@@ -96,21 +96,19 @@ interface HoldReason {
 }
 
 function holdOf(input: PruneInput, names: readonly string[]): HoldReason | undefined {
-  const { source, members, wanted, budget, commit, earlier, digest } = input;
-  const stays = input.arrives || members.some((member) => wanted.has(identityOf(refOf(member))));
-  const left = `${names.length} of ${members.length} objects left Git`;
+  const { source, wanted, budget, commit, earlier, digest } = input;
+  const stays = input.arrives || input.members.some((member) => wanted.has(identityOf(refOf(member))));
+  const present = countedMembers(input);
+  const before = Math.min(input.membersBefore ?? present.length, present.length);
+  const left = `${names.length} of ${before} objects left Git`;
   if (!stays && !input.allowEmpty)
     return {
       what: `${left}${commit === undefined ? '' : ` in commit ${commit.slice(0, 12)}`}, and nothing that source ${source} holds in Git would be left on the hub`,
       advice: 'If that is a mistake, mend the source: its ref and its paths, say. ',
       carrier: 'a namespace that is added for it, say',
     };
-  const present = members.map((member) => ({
-    identity: identityOf(refOf(member)),
-    isLeaving: member.metadata.deletionTimestamp !== undefined,
-  }));
   const { gone, of } = goneBefore(earlier ?? NOTHING_EARLIER, present, digest);
-  const limit = removalLimit(budget, of);
+  const limit = removalLimit(budget, of - (present.length - before));
   if (names.length + gone <= limit) return undefined;
   if (earlier === undefined || gone === 0)
     return { what: `${left} (budget ${limit})`, advice: '', carrier: 'a namespace, say' };
@@ -120,6 +118,36 @@ function holdOf(input: PruneInput, names: readonly string[]): HoldReason | undef
       'Deletions this close to each other count as one, and this does not pass by waiting: what should stay goes back into Git. ',
     carrier: 'a namespace, say',
   };
+}
+
+interface CountedMember {
+  readonly identity: string;
+  readonly isLeaving: boolean;
+}
+
+/**
+ * What the budget is a share of, whether it is looked at before the commit is on the hub or after: without what moves to another source,
+ * and with what was deleted shortly before and comes back.
+ */
+export function countedMembers({
+  members,
+  wanted,
+  movesOn,
+  earlier = NOTHING_EARLIER,
+  digest,
+}: Pick<PruneInput, 'members' | 'wanted' | 'movesOn' | 'earlier' | 'digest'>): readonly CountedMember[] {
+  const present = new Map<string, CountedMember>();
+  for (const member of members) {
+    const identity = identityOf(refOf(member));
+    const isLeaving = member.metadata.deletionTimestamp !== undefined;
+    if (wanted.has(identity) || !movesOn(identity)) present.set(identity, { identity, isLeaving });
+  }
+  const gone = new Set(earlier.deletions.flatMap(({ marks }) => marks));
+  if (gone.size > 0)
+    for (const identity of wanted)
+      if (!present.has(identity) && gone.has(deletionMark(digest, identity)))
+        present.set(identity, { identity, isLeaving: false });
+  return [...present.values()];
 }
 
 const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };
@@ -141,6 +169,11 @@ export function standingIdentities(object: KubeObject): readonly string[] {
   const ref = refOf(object);
   const namespaces = [ref.namespace, '', ...(object.metadata.namespace === undefined ? ['default'] : [])];
   return [...new Set(namespaces)].map((namespace) => identityOf({ ...ref, namespace }));
+}
+
+/** Whether an object that left Git is to be deleted, and is not being deleted yet. */
+export function isPruned(object: KubeObject): boolean {
+  return mayPrune(object) && object.metadata.deletionTimestamp === undefined;
 }
 
 function mayPrune(object: KubeObject): boolean {

@@ -1,6 +1,7 @@
 import type { SourceObject } from '../model/source-object.ts';
 import {
   HELD_TOKEN_ANNOTATION,
+  MEMBERS_BEFORE_ANNOTATION,
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../publish/publish-annotations.ts';
@@ -18,6 +19,8 @@ export interface PruneMemory {
   readonly isHeld: boolean;
   /** Deletions that count toward the budget. */
   readonly earlier: readonly Deletion[];
+  /** Members before what came since deletions are waited for; undefined: nothing did. */
+  readonly membersBefore: number | undefined;
   /** How long a deletion counts. */
   readonly windowMs: number;
   readonly nowMs: number;
@@ -32,6 +35,7 @@ export function readPruneMemory(
     [HELD_TOKEN_ANNOTATION]: held = '',
     [RELEASE_ANNOTATION]: token,
     [RELEASED_BY_ANNOTATION]: by,
+    [MEMBERS_BEFORE_ANNOTATION]: before = '',
   } = annotations;
   const isHeld = held !== '';
   return {
@@ -39,6 +43,7 @@ export function readPruneMemory(
     lastRelease: token === undefined ? undefined : { token, by },
     isHeld,
     earlier: countingDeletions(parseDeletions(annotations), { nowMs, windowMs, isHeld }),
+    membersBefore: /^\d{1,9}$/.test(before) ? Number(before) : undefined,
     windowMs,
     nowMs,
   };
@@ -50,9 +55,9 @@ export function readPruneMemory(
  */
 export function rememberedInput(
   objects: readonly Pick<SourceObject, 'object'>[],
-  { releases, lastRelease, earlier, windowMs }: PruneMemory,
+  { releases, lastRelease, earlier, membersBefore, windowMs }: PruneMemory,
   elsewhere: Iterable<string>,
-): Pick<PruneInput, 'wanted' | 'releasedTokens' | 'releases' | 'earlier'> {
+): Pick<PruneInput, 'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'membersBefore'> {
   return {
     wanted: new Set(objects.flatMap(({ object }) => standingIdentities(object))),
     releasedTokens: [
@@ -60,6 +65,7 @@ export function rememberedInput(
       ...objects.flatMap(({ object }) => releaseTokens(object.metadata)),
     ],
     releases,
+    membersBefore,
     earlier: { deletions: earlier, windowMs, elsewhere },
   };
 }

@@ -28,6 +28,24 @@ describe('planPrune', () => {
   });
   const wanting = (...kept: KubeObject[]) => new Set(kept.map((entry) => identityOf(refOf(entry))));
 
+  it('makes the share of what was there before, without what moves to another source or came since', () => {
+    const wanted = wanting(...members.slice(5));
+    const [moved] = members;
+    const movesOn = (identity: string) => moved !== undefined && identity === identityOf(refOf(moved));
+    const more = Array.from({ length: 20 }, (_, at) => object('Secret', `new${at}`));
+    const left = (over: Partial<PruneInput>) => {
+      const plan = planPrune(input({ wanted, movesOn, ...over }));
+      return plan.kind === 'held' ? plan.message.split(';')[0] : plan.kind;
+    };
+    const all = { members: [...members, ...more], wanted: new Set([...wanted, ...wanting(...more)]) };
+    const others = members.length - 1;
+    const held = `4 of ${others} objects left Git (budget ${Math.max(2, Math.floor(others / 4))})`;
+    expect(left({})).toBe(held);
+    expect(left(all)).toBe('prune');
+    expect(left({ ...all, membersBefore: others })).toBe(held);
+    expect(left({ membersBefore: 100 })).toBe(held);
+  });
+
   it('deletes what left Git', () => {
     expect(planPrune(input({ wanted: wanting(...members.slice(3)) }))).toMatchObject({
       kind: 'prune',

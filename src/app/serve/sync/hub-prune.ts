@@ -7,13 +7,21 @@ import type { Digest } from '../../../core/publish/plan-token.ts';
 import {
   HELD_MESSAGE_ANNOTATION,
   HELD_TOKEN_ANNOTATION,
+  MEMBERS_BEFORE_ANNOTATION,
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../../core/publish/publish-annotations.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
-import { identityOf, planPrune, type PrunePlan } from '../../../core/sync/plan-prune.ts';
+import {
+  countedMembers,
+  identityOf,
+  isPruned,
+  planPrune,
+  type PrunePlan,
+  standingIdentities,
+} from '../../../core/sync/plan-prune.ts';
 import { rememberedInput, type PruneMemory, readPruneMemory } from '../../../core/sync/prune-memory.ts';
 import {
   noteReleased,
@@ -40,24 +48,61 @@ export interface PruneParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
-  readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'looks'>;
+  readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'letsGo' | 'looks'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
 }
 
 /** What the hub has of the source. */
 export interface PruneState {
   readonly members: ReadonlyMap<string, KubeObject>;
+  /** Every kind of theirs could be listed. */
+  readonly areAll: boolean;
   /** By identity: what other sources have there of the same kinds. */
   readonly others: ReadonlyMap<string, string>;
   /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
   readonly arrives: boolean;
   /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
   readonly parent: KubeObject | undefined;
+  /** See `noteMembers`. */
+  readonly membersBefore: number | undefined;
 }
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
   readonly deleted: readonly KubeObject[];
   readonly problems: readonly SyncProblem[];
+}
+
+/**
+ * How many members there were before what the source brings now, beside what leaves it: what may be deleted is a share of these, in every
+ * later look and in the next process as well. To be asked before the first of it is applied; undefined: nothing leaves, or nothing comes.
+ */
+export async function noteMembers(
+  parts: Omit<PruneParts, 'limit'>,
+  objects: SyncInput['objects'],
+  found: Pick<PruneState, 'members' | 'areAll' | 'others' | 'parent'>,
+): Promise<number | undefined> {
+  const { claims, source, registry, digest } = parts;
+  const { members, areAll } = found;
+  const memory = memoryOf(parts, found);
+  if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
+  const movesOn = (identity: string): boolean => claims.isSaidBesides(source, identity);
+  const leaves = ([identity, object]: readonly [string, KubeObject]): boolean =>
+    claims.letsGo(source, identity) && !movesOn(identity) && isPruned(object);
+  if (![...members].some(leaves)) return undefined;
+  const comes = ({ object }: SyncInput['objects'][number]): boolean =>
+    !standingIdentities(object).some((identity) => members.has(identity));
+  if (!objects.some(comes)) return undefined;
+  const remembered = rememberedInput(objects, memory, found.others.keys());
+  const count = countedMembers({ ...remembered, members: [...members.values()], movesOn, digest }).length;
+  await registry.annotate(membersNote(count));
+  return count;
+}
+
+function memoryOf(
+  { clock, deletionWindowMs: windowMs }: Pick<PruneParts, 'clock' | 'deletionWindowMs'>,
+  { parent }: Pick<PruneState, 'parent'>,
+): PruneMemory {
+  return readPruneMemory(parent?.metadata.annotations ?? {}, { nowMs: clock.now(), windowMs });
 }
 
 /**
@@ -67,17 +112,19 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWait
 export async function pruneHub(
   parts: PruneParts,
   input: SyncInput,
-  { members, others, arrives, parent }: PruneState,
+  state: PruneState,
 ): Promise<PruneOutcome> {
-  const memory = readPruneMemory(parent?.metadata.annotations ?? {}, {
-    nowMs: parts.clock.now(),
-    windowMs: parts.deletionWindowMs,
-  });
-  const plan = planPrune({
-    ...parts,
+  const { members, areAll, others, arrives, membersBefore } = state;
+  const memory = { ...memoryOf(parts, state), membersBefore };
+  const known = {
     ...rememberedInput(input.objects, memory, others.keys()),
     members: [...members.values()],
-    movesOn: (identity) => parts.claims.isSaidBesides(parts.source, identity),
+    movesOn: (identity: string) => parts.claims.isSaidBesides(parts.source, identity),
+    digest: parts.digest,
+  };
+  const plan = planPrune({
+    ...parts,
+    ...known,
     arrives,
     complete: input.complete,
     commit: input.commit?.id,
@@ -96,7 +143,8 @@ export async function pruneHub(
   const { message, token } = plan;
   const rest = restOf(parts, plan.objects, memory.releases);
   const earlier = noteDeletions(memory.earlier, memory.nowMs);
-  await parts.registry.annotate({ ...heldNote(token, message), ...rest, ...earlier });
+  const before = areAll ? membersNote(membersBefore ?? countedMembers(known).length) : {};
+  await parts.registry.annotate({ ...heldNote(token, message), ...before, ...rest, ...earlier });
   return { ...nothing, pruneHeld: { message, token } };
 }
 
@@ -118,6 +166,7 @@ async function prune(
     noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs);
   await parts.registry.annotate({
     ...heldNote('', ''),
+    ...membersNote(undefined),
     // A release begins anew.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
@@ -165,6 +214,10 @@ type Annotations = Readonly<Record<string, string>>;
 /** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
 function heldNote(token: string, message: string): Annotations {
   return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
+}
+
+function membersNote(count: number | undefined): Annotations {
+  return { [MEMBERS_BEFORE_ANNOTATION]: count === undefined ? '' : String(count) };
 }
 
 async function deleteAll(

@@ -15,7 +15,7 @@ import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { ApplySetRegistry } from './apply-set-registry.ts';
-import { pruneHub } from './hub-prune.ts';
+import { noteMembers, pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
 import { requiredKind } from './required-kind.ts';
 import type { SourceClaims } from './source-claims.ts';
@@ -147,12 +147,16 @@ export class HubSync {
         ),
       );
     const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
+    const parts = { ...this.#options, limit: this.#limit, registry: this.#registry };
+    const found = { members, areAll: unlisted.length === 0, others, parent };
+    const membersBefore = await noteMembers(parts, wanted, found);
     await this.#applyAll(known, members, tally);
-    const { deleted, problems, ...pruned } = await pruneHub(
-      { ...this.#options, limit: this.#limit, registry: this.#registry },
-      input,
-      { members, others, parent, arrives: tally.applied + tally.unchanged > 0 },
-    );
+    const arrives = tally.applied + tally.unchanged > 0;
+    const { deleted, problems, ...pruned } = await pruneHub(parts, input, {
+      ...found,
+      arrives,
+      membersBefore,
+    });
     tally.problems.push(...problems);
     tally.pruned = deleted.length;
     for (const object of deleted) {

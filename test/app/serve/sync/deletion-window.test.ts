@@ -193,6 +193,52 @@ describe('deletions bit by bit', () => {
     for (const first of [2, 4, 6, 8]) expect(await says(from(first))).toMatchObject({ pruned: 2 });
   });
 
+  it('do not count where they are taken back by the commit that takes others away', async () => {
+    const { says } = controller();
+    await says(from(0));
+    await says(from(3));
+    expect(await says(without(1, 2, 3))).toMatchObject({ pruned: 1, pruneHeld: undefined });
+  });
+
+  const more = (count: number) => Array.from({ length: count }, (_, at) => settings(`new${at}`));
+
+  it('are no smaller a share because of what comes beside them, or while they are held', async () => {
+    const { says } = controller();
+    await says(from(0));
+    const { pruneHeld } = await says([...from(4), ...more(20)]);
+    expect(pruneHeld?.message).toContain('4 of 12 objects left Git (budget 3)');
+    expect((await says([...from(4), ...more(20)])).pruneHeld).toEqual(pruneHeld);
+    expect((await controller().says([...from(4), ...more(40)])).pruneHeld).toEqual(pruneHeld);
+    await release(pruneHeld?.token ?? '');
+    expect(await says([...from(4), ...more(40)])).toMatchObject({ pruned: 4, pruneHeld: undefined });
+    expect(await says([...from(8), ...more(40)])).toMatchObject({ pruned: 4, pruneHeld: undefined });
+  });
+
+  it('are no smaller a share after a kill at any write of the commit that brings more', async () => {
+    const replaced = [...from(4), ...more(8)];
+    for (let at = 1, isDead = true; isDead; at++) {
+      await hub.close();
+      hub = await startEmbeddedHub();
+      await controller().says(from(0));
+      let writesLeft = at;
+      isDead = false;
+      const api = interceptedApi(hub.api, (method) => {
+        if (!['delete', 'apply', 'mergePatch'].includes(method)) return;
+        isDead ||= --writesLeft === 0;
+        if (isDead) throw new Error('dead');
+      });
+      await controller({ api })
+        .says(replaced)
+        .catch(() => undefined);
+      const { pruned, pruneHeld } = await controller().says(replaced);
+      expect([at, pruned, pruneHeld?.message.split(';')[0]]).toEqual([
+        at,
+        0,
+        '4 of 12 objects left Git (budget 3)',
+      ]);
+    }
+  });
+
   it('no longer hold where the settings say so since', async () => {
     const { says } = controller();
     await says(from(0));
