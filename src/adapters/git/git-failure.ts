@@ -69,6 +69,13 @@ const KNOWN: readonly KnownFailure[] = [
     transient: true,
   },
   {
+    // Before what it says of its objects: ours are not thrown away because of them.
+    pattern: /corruption on the remote side|pack-objects died|bad pack header/,
+    code: 'git.remote-damaged',
+    problem: 'the remote cannot send all of its objects',
+    transient: true,
+  },
+  {
     pattern:
       /bad object|unable to read (tree|sha1)|missing blob|is corrupt|did not send all necessary objects/,
     code: 'git.corrupt',

@@ -97,7 +97,7 @@ export class GitFixture {
   }
 
   /** An object of any bytes, which git is not asked about. */
-  rawObject(type: 'tree' | 'commit', bytes: Buffer): string {
+  rawObject(type: 'blob' | 'tree' | 'commit', bytes: Buffer): string {
     return execFileSync('git', ['hash-object', '-w', '--stdin', '--literally', '-t', type], {
       cwd: this.dir,
       env: ENVIRONMENT,

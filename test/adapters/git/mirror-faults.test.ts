@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -14,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
+import { serveHttp } from './git-servers.ts';
 
 const MAIN = { type: 'branch', name: 'main' } as const;
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
@@ -113,6 +115,31 @@ describe('a mirror survives', () => {
       if (name.endsWith('.pack')) truncateSync(path.join(packs, name), 100);
     expect(await fetchOnce()).toBe(300);
   });
+
+  it.each(['http', 'a path'])(
+    'a remote over %s with a damaged object, which takes nothing away',
+    async (way) => {
+      const server = way === 'http' ? await serveHttp(fixture.dir) : undefined;
+      const mirror = await GitProgramMirror.open({
+        url: server?.url ?? fixture.dir,
+        mirrorDir,
+        ambient: process.env,
+      });
+      const before = await mirror.fetch(MAIN);
+      const blob = fixture.rawObject('blob', Buffer.from('text'));
+      fixture.rawCommit([{ name: 'a.yaml', text: 'text' }], 'main');
+      const file = path.join(fixture.dir, 'objects', blob.slice(0, 2), blob.slice(2));
+      chmodSync(file, 0o600);
+      truncateSync(file, 5);
+      await expect(mirror.fetch(MAIN)).rejects.toMatchObject({
+        name: 'TransientError',
+        code: 'git.remote-damaged',
+      });
+      expect(await mirror.listTree(before)).toHaveLength(300);
+      await mirror.close();
+      await server?.close();
+    },
+  );
 
   it('a remote that is shallow', async () => {
     fixture.commit({ 'x.yaml': configMap('x') });
