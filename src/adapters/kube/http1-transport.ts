@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { afterAwake } from './after-awake.ts';
 import {
   headerTimeout,
   type KubeResponse,
@@ -43,17 +44,16 @@ export class Http1Transport implements KubeTransport {
     if (signal !== undefined) options.signal = signal;
     return new Promise((resolve, reject) => {
       const outgoing = (base.protocol === 'http:' ? http : https).request(base, options);
-      const timer = setTimeout(
-        () => outgoing.destroy(headerTimeout(subject, headerTimeoutMs)),
-        headerTimeoutMs,
+      const endLimit = afterAwake(headerTimeoutMs, () =>
+        outgoing.destroy(headerTimeout(subject, headerTimeoutMs)),
       );
       outgoing.once('response', (message) => {
-        clearTimeout(timer);
+        endLimit();
         const { statusCode = 0, headers: received } = message;
         resolve({ statusCode, headers: received, body: message, isWhole: () => message.complete });
       });
       outgoing.once('error', (error) => {
-        clearTimeout(timer);
+        endLimit();
         reject(noAnswer(base.origin, subject, error));
       });
       outgoing.end(request.body);

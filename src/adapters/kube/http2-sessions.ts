@@ -3,6 +3,7 @@ import type { AgentOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { TransientError } from '../../core/errors.ts';
+import { afterAwake } from './after-awake.ts';
 
 /** A connection and how many streams are open on it. */
 export interface PooledSession {
@@ -77,13 +78,10 @@ export class Http2Sessions {
     if (!trusted) this.#usable.delete(pooled);
     if (pooled.probed) return;
     pooled.probed = true;
-    const timer = setTimeout(
-      () => session.destroy(),
-      Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs),
-    );
-    timer.unref();
+    const withinMs = Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs);
+    const endLimit = afterAwake(withinMs, () => session.destroy(), false);
     session.ping((error) => {
-      clearTimeout(timer);
+      endLimit();
       pooled.probed = false;
       if (error === null && !session.closed && !this.#retired) this.#usable.add(pooled);
     });
@@ -157,9 +155,9 @@ function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Pr
       session.destroy();
       reject(closedError(options.base));
     };
-    const timer = setTimeout(fail, options.connectTimeoutMs);
+    const endLimit = afterAwake(options.connectTimeoutMs, fail);
     session.once('remoteSettings', () => {
-      clearTimeout(timer);
+      endLimit();
       session.off('close', fail);
       session.setLocalWindowSize(SESSION_WINDOW_BYTES);
       resolve();
@@ -178,18 +176,17 @@ function openSocket({ base, tls, connectTimeoutMs }: Http2SessionsOptions): Prom
       port: base.port === '' ? 443 : Number(base.port),
       ALPNProtocols: ['h2', 'http/1.1'],
     });
-    const timer = setTimeout(
-      () => socket.destroy(connectError(base, `within ${connectTimeoutMs} ms`)),
-      connectTimeoutMs,
+    const endLimit = afterAwake(connectTimeoutMs, () =>
+      socket.destroy(connectError(base, `within ${connectTimeoutMs} ms`)),
     );
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.once('error', (error: Error) => {
-      clearTimeout(timer);
+      endLimit();
       reject(error);
     });
     socket.once('secureConnect', () => {
-      clearTimeout(timer);
+      endLimit();
       resolve(socket);
     });
   });

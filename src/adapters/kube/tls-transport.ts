@@ -1,4 +1,5 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
+import { afterAwake } from './after-awake.ts';
 import { Http1Transport, type Http1Options } from './http1-transport.ts';
 import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
 import {
@@ -86,12 +87,12 @@ export class TlsTransport implements KubeTransport {
         reject(error instanceof Error ? error : new Error(String(error)));
         return;
       }
-      const timer = setTimeout(() => {
+      const endLimit = afterAwake(headerTimeoutMs, () => {
         this.#sessions.probe(pooled, false);
         stream.destroy(headerTimeout(subject, headerTimeoutMs));
-      }, headerTimeoutMs);
+      });
       stream.once('response', (received: IncomingHttpHeaders) => {
-        clearTimeout(timer);
+        endLimit();
         resolve({
           statusCode: Number(received[':status']),
           headers: received,
@@ -104,7 +105,7 @@ export class TlsTransport implements KubeTransport {
         reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? new RefusedStream() : error);
       });
       stream.once('close', () => {
-        clearTimeout(timer);
+        endLimit();
         this.#sessions.done(pooled);
         // A watch is given up when it is silent for too long: maybe the whole connection is dead.
         if (signal?.aborted === true) this.#sessions.probe(pooled, true);
