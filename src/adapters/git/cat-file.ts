@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
+import { gitFailure } from './git-failure.ts';
 import type { BlobContent } from './git-repository.ts';
 
 interface Request {
@@ -113,7 +114,7 @@ export class CatFile {
     const error = new TransientError(
       `git cat-file ended while blobs were read: ${stderr.trim() || 'no message'}`,
       {
-        code: 'git.stopped',
+        code: gitFailure(stderr, this.#gitDir).code === 'git.corrupt' ? 'git.corrupt' : 'git.stopped',
         subject: this.#gitDir,
         cause,
       },

@@ -77,7 +77,7 @@ const KNOWN: readonly KnownFailure[] = [
   },
   {
     pattern:
-      /bad object|unable to read (tree|sha1)|missing blob|is corrupt|did not send all necessary objects/,
+      /bad object|packfile .* (?:does not match|cannot be)|too short to be a packfile|index file .* is too small|Could not read [0-9a-f]{40}|unable to read (tree|sha1)|missing blob|is corrupt|did not send all necessary objects/,
     code: 'git.corrupt',
     problem: 'objects are missing or damaged',
     transient: true,

@@ -52,22 +52,27 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
     try {
-      return await this.#fetchRef(ref, options);
+      const commit = await this.#fetchRef(ref, options);
+      if (options.anew !== true) return commit;
     } catch (error) {
       if (!(error instanceof TransientError) || !ANEW.has(error.code)) throw error;
-      // The mirror is only a cache: what is damaged, or of another kind, goes, and everything is fetched again, once.
-      const format = await this.git(['rev-parse', '--show-object-format'], this.gitDir).catch(() => 'sha1');
-      // Damaged: the same kind of ids again; refused for its kind: the other one.
-      const isOther = error.code === 'git.object-format';
-      await super.close();
-      await rm(path.join(this.gitDir, URL_FILE), { force: true });
-      await prepare(this.#options, isOther === (format.trim() === 'sha1') ? 'sha256' : 'sha1');
-      return this.#fetchRef(ref, options);
+      return this.#fetchAnew(ref, options, error.code === 'git.object-format');
     }
+    return this.#fetchAnew(ref, options, false);
+  }
+
+  /** The mirror is only a cache: what is damaged, or of another kind (`isOther`), goes, and everything is fetched again, once. */
+  async #fetchAnew(ref: GitRef, options: FetchOptions, isOther: boolean): Promise<string> {
+    const format = await this.git(['rev-parse', '--show-object-format'], this.gitDir).catch(() => 'sha1');
+    await super.close();
+    await rm(path.join(this.gitDir, URL_FILE), { force: true });
+    // Damaged: the same kind of ids again; refused for its kind: the other one.
+    await prepare(this.#options, isOther === (format.trim() === 'sha1') ? 'sha256' : 'sha1');
+    return this.#fetchRef(ref, options);
   }
 
   async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {
-    if (ref.type === 'commit' && (await this.#has(ref.id))) return ref.id;
+    if (ref.type === 'commit' && options.anew !== true && (await this.#has(ref.id))) return ref.id;
     const refspecs = refspecsOf(ref);
     await this.#fetchWithRoom(refspecs, options).catch(async (error: unknown) => {
       // Servers may refuse to serve a bare id; the commit is then looked for on every branch and tag.

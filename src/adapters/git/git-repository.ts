@@ -97,6 +97,8 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called when the remote has answered and what came is being looked at. Not when there was nothing to ask it. */
   readonly onAnswered?: (() => void) | undefined;
+  /** What was brought before turned out to be damaged when it was read: once the remote answers, all of it is brought again. */
+  readonly anew?: boolean | undefined;
 }
 
 /** A repository that follows a remote. */

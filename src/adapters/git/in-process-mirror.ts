@@ -71,19 +71,20 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       options.onAnswered?.();
       return found;
     }
-    if (ref.type === 'commit') {
+    if (ref.type === 'commit' && options.anew !== true) {
       const known = await this.resolve(ref).catch(() => undefined);
       if (known !== undefined) return known;
     }
     try {
-      return await this.#fetchRef(ref, options);
+      const commit = await this.#fetchRef(ref, options);
+      if (options.anew !== true) return commit;
     } catch (error) {
       if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
-      // The mirror is only a cache: what is damaged goes, and everything is fetched again, once.
-      await make(this.#options);
-      this.cache = {};
-      return this.#fetchRef(ref, options);
     }
+    // The mirror is only a cache: what is damaged goes, and everything is fetched again, once.
+    await make(this.#options);
+    this.cache = {};
+    return this.#fetchRef(ref, options);
   }
 
   async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {

@@ -195,7 +195,11 @@ export class InProcessRepository implements GitRepository {
   }
 
   #failed(subject: string, cause: unknown): TransientError {
-    return new TransientError(`cannot be read: ${errorText(cause)}`, { code: 'git.failed', subject, cause });
+    // What the disk refuses may come back by itself; anything else that is wrong here is wrong with what lies there.
+    const isDamaged = (cause as NodeJS.ErrnoException).syscall === undefined;
+    const said = cause instanceof git.Errors.InternalError ? cause.data.message : errorText(cause);
+    const code = isDamaged ? 'git.corrupt' : 'git.failed';
+    return new TransientError(`cannot be read: ${said}`, { code, subject, cause });
   }
 }
 

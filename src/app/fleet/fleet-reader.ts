@@ -97,7 +97,7 @@ export class FleetReader {
       if (kustomizations.has(path)) continue;
       const id = entries.get(path)?.id ?? '';
       const reading = before?.readings.get(path);
-      if (reading?.id === id) readings.set(path, reading);
+      if (reading?.id === id && !isMissing(reading)) readings.set(path, reading);
       else unread.push({ path, id });
     }
     await this.#readFiles(unread, readings);
@@ -283,6 +283,11 @@ export class FleetReader {
       });
     return text;
   }
+}
+
+/** Of a blob that the repository does not hold: it may by now. */
+function isMissing({ parsed }: FileVersionReading): boolean {
+  return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }
 
 /** An object that stands for an earlier commit than the fleet it is in. */

@@ -12,6 +12,7 @@ import type { ParsedCache } from './parsed-cache.ts';
 import { FleetReader } from './fleet-reader.ts';
 import type { LastCompleteStore } from './fleet-reader.ts';
 import { LastFollowed } from './last-followed.ts';
+import { MirrorDamage } from './mirror-damage.ts';
 import { Tidying } from './tidying.ts';
 
 export interface FleetSourceOptions extends MirrorOptions {
@@ -57,6 +58,7 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
   const { url, signatures, mirrorDir } = options;
   const followed = new LastFollowed(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
   let [accepted, lastRead]: (string | undefined)[] = [];
+  const damage = new MirrorDamage(mirrorDir);
   const tidying = new Tidying(() => repository.tidy());
   // Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted.
   const current = async (): Promise<string> => {
@@ -73,7 +75,10 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
     repository,
     inProcess,
     async fetch(fetchOptions) {
-      const commit = await repository.fetch(ref, fetchOptions);
+      const commit = await repository.fetch(ref, { ...fetchOptions, anew: damage.isFound });
+      // What was accepted before is noted in the mirror no more.
+      if (damage.isFound) accepted = undefined;
+      damage.fetched(commit);
       if (verifier !== undefined && commit !== accepted) {
         await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));
         await repository.pin('verified', commit);
@@ -88,8 +93,9 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
       return repository.resolve({ type: 'commit', id }).catch(() => undefined);
     },
     async read(commit) {
-      const fleet = await reader.read(commit ?? (await current()));
-      lastRead = fleet.commit?.id;
+      const id = commit ?? (await current());
+      const fleet = await damage.watch(id, id === accepted, () => reader.read(id));
+      lastRead = id;
       return fleet;
     },
     async settle() {

@@ -14,6 +14,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
+import { withoutGit } from '../../fakes/without-git.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 import { serveHttp } from './git-servers.ts';
 
@@ -138,6 +139,45 @@ describe('a mirror survives', () => {
       expect(await mirror.listTree(before)).toHaveLength(300);
       await mirror.close();
       await server?.close();
+    },
+  );
+
+  it.each([
+    ['with git', 'cut off', process.env],
+    ['in process', 'cut off', withoutGit()],
+    ['in process', 'overwritten', withoutGit()],
+  ])(
+    'damage that only reading shows (%s, %s), by fetching everything again once the remote answers',
+    async (_how, damage, ambient) => {
+      const server = await serveHttp(fixture.dir);
+      const open = () => openFleetSource({ url: server.url, mirrorDir, ref: MAIN, ambient });
+      const source = await open();
+      await source.fetch();
+      const packs = path.join(mirrorDir, 'objects/pack');
+      const [older = ''] = readdirSync(packs).filter((name) => name.endsWith('.pack'));
+      fixture.commit({ 'f0.yaml': configMap('again') });
+      await source.fetch();
+      await source.close();
+      const file = path.join(packs, older);
+      chmodSync(file, 0o600);
+      if (damage === 'cut off') truncateSync(file, 100);
+      else {
+        const pack = readFileSync(file);
+        writeFileSync(file, pack.fill('x', 12, pack.length - 20));
+      }
+      const again = await open();
+      await again.fetch();
+      await expect(again.read()).rejects.toMatchObject({
+        name: 'TransientError',
+        code: 'git.corrupt',
+        message: expect.not.stringMatching(/isomorphic|\n/) as string,
+      });
+      await expect(again.fetch({ signal: AbortSignal.abort() })).rejects.toThrow();
+      expect(readdirSync(packs)).toContain(older);
+      await again.fetch();
+      expect(await again.read()).toMatchObject({ complete: true, files: 300 });
+      await again.close();
+      await server.close();
     },
   );
 
