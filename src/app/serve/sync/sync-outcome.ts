@@ -11,13 +11,14 @@ export interface SyncInput {
   readonly commit?: CommitInfo | undefined;
 }
 
-/** What a pass did to the hub, and what it could not do. Counts are objects. */
+/** How a pass goes about it. */
 export interface SyncOptions {
   /** False: nobody is expected to have touched the hub since the last call. Default true. */
   readonly compare?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a pass did to the hub, and what it could not do. Counts are objects. */
 export interface SyncOutcome {
   readonly applied: number;
   readonly unchanged: number;
