@@ -81,19 +81,18 @@ export async function noteMembers(
   objects: SyncInput['objects'],
   found: Pick<PruneState, 'members' | 'areAll' | 'others' | 'parent'>,
 ): Promise<number | undefined> {
-  const { claims, source, registry, digest } = parts;
+  const { claims, source, registry } = parts;
   const { members, areAll } = found;
   const memory = memoryOf(parts, found);
   if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
-  const movesOn = (identity: string): boolean => claims.isSaidBesides(source, identity);
+  const known = knownOf(parts, objects, memory, found);
   const leaves = ([identity, object]: readonly [string, KubeObject]): boolean =>
-    claims.letsGo(source, identity) && !movesOn(identity) && isPruned(object);
+    claims.letsGo(source, identity) && !known.movesOn(identity) && isPruned(object);
   if (![...members].some(leaves)) return undefined;
   const comes = ({ object }: SyncInput['objects'][number]): boolean =>
     !standingIdentities(object).some((identity) => members.has(identity));
   if (!objects.some(comes)) return undefined;
-  const remembered = rememberedInput(objects, memory, found.others.keys());
-  const count = countedMembers({ ...remembered, members: [...members.values()], movesOn, digest }).length;
+  const count = countedMembers(known).length;
   await registry.annotate(membersNote(count));
   return count;
 }
@@ -105,6 +104,21 @@ function memoryOf(
   return readPruneMemory(parent?.metadata.annotations ?? {}, { nowMs: clock.now(), windowMs });
 }
 
+/** What a look at the members goes by, before the commit is on the hub and after. */
+function knownOf(
+  { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
+  objects: SyncInput['objects'],
+  memory: PruneMemory,
+  { members, others }: Pick<PruneState, 'members' | 'others'>,
+) {
+  return {
+    ...rememberedInput(objects, memory, others.keys()),
+    members: [...members.values()],
+    movesOn: (identity: string): boolean => claims.isSaidBesides(source, identity),
+    digest,
+  };
+}
+
 /**
  * Deletes the members that left Git, as far as may be: all of Git was read, something of the source stays, and so does most of it, or a
  * release lets it happen.
@@ -114,14 +128,9 @@ export async function pruneHub(
   input: SyncInput,
   state: PruneState,
 ): Promise<PruneOutcome> {
-  const { members, areAll, others, arrives, membersBefore } = state;
+  const { areAll, arrives, membersBefore } = state;
   const memory = { ...memoryOf(parts, state), membersBefore };
-  const known = {
-    ...rememberedInput(input.objects, memory, others.keys()),
-    members: [...members.values()],
-    movesOn: (identity: string) => parts.claims.isSaidBesides(parts.source, identity),
-    digest: parts.digest,
-  };
+  const known = knownOf(parts, input.objects, memory, state);
   const plan = planPrune({
     ...parts,
     ...known,
