@@ -36,7 +36,11 @@ export default defineConfig({
       project('unit-apart', APART, { retry: AGAIN }),
       project('conformance', ['test/conformance/**/*.test.ts']),
       project('property', ['test/property/**/*.test.ts']),
+      // Each attack that was ever found to work, by name, and short runs of the fuzzers.
+      project('security', ['test/security/**/*.test.ts'], { retry: AGAIN }),
       project('e2e', ['test/e2e/**/*.test.ts'], { retry: AGAIN }),
+      // Against real programs: `npm run test:interop`, never part of `npm test`.
+      project('interop', ['test/interop/**/*.test.ts'], { retry: AGAIN }),
     ],
   },
 });
