@@ -32,6 +32,12 @@ export class PipelineStore {
   now = '2026-01-01T00:00:00Z';
   #version = 0;
 
+  /** Holds these objects and no others. */
+  reset(objects: ReadonlyMap<string, JsonObject>): void {
+    this.objects.clear();
+    for (const [key, object] of objects) this.objects.set(key, object);
+  }
+
   install(crd: JsonObject): void {
     this.scheme.register(definitionFromCrd(crd));
   }
@@ -68,8 +74,11 @@ export class PipelineStore {
       admission: [],
       can: () => true,
     };
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const decoded = decodeBody(new TextEncoder().encode(text), contentType, ref.definition);
+    const bytes =
+      body instanceof Uint8Array
+        ? body
+        : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+    const decoded = decodeBody(bytes, contentType, ref.definition);
     if (method === 'POST') return this.#store(ref, [201, prepareCreate(request, decoded)], false);
     if (contentType === 'application/apply-patch+yaml') {
       if (live === undefined && subresource !== '') throw notFound(ref.definition, name);
