@@ -7,6 +7,7 @@ import type { FuzzTarget } from './fuzz-target.ts';
 import { bytesOf } from './fuzz-target.ts';
 import { HangWatch } from './hang-watch.ts';
 import { mutateInput } from './mutate-input.ts';
+import { OutcomeMap } from './outcome-map.ts';
 
 export interface FuzzOptions {
   readonly name: string;
@@ -55,7 +56,7 @@ class Fuzzer {
   readonly #random: () => number;
   readonly #corpus: Uint8Array[];
   readonly #dictionary: readonly Uint8Array[];
-  readonly #outcomes = new Set<string>();
+  readonly #outcomes = new OutcomeMap();
   readonly #watch: HangWatch;
   #slowestMs = 0;
 
@@ -136,8 +137,7 @@ class Fuzzer {
   }
 
   #keep(input: Uint8Array, outcome: string): void {
-    if (this.#outcomes.has(outcome)) return;
-    this.#outcomes.add(outcome);
+    if (!this.#outcomes.add(outcome)) return;
     if (this.#corpus.length < CORPUS_LIMIT) this.#corpus.push(Uint8Array.from(input));
     else this.#corpus[Math.floor(this.#random() * CORPUS_LIMIT)] = Uint8Array.from(input);
   }
