@@ -10,6 +10,8 @@ import { MASTERS_GROUP } from './auth/authorizer.ts';
 import { KeyStore } from './auth/key-store.ts';
 import { renderKubeconfig } from './auth/kubeconfig.ts';
 import { writePrivateFile } from './auth/private-file.ts';
+import { followCredentials } from './auth/follow-credentials.ts';
+import { Revocations } from './auth/revocations.ts';
 import { ServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { ServingCertificate } from './auth/serving-certificate.ts';
 import { TokenFile } from './auth/token-file.ts';
@@ -21,7 +23,7 @@ import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
 import { SILENT_LOG } from './hub-options.ts';
 import { lockDirectory } from './log/lock-file.ts';
-import { serverFile } from './maintenance/data-layout.ts';
+import { REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
 import { ApiCluster } from './members/api-cluster.ts';
 import { createBootstrapObjects } from './members/bootstrap-objects.ts';
 import { clusterDirectory } from './members/cluster-directory.ts';
@@ -65,8 +67,9 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
   const { dataDir, clock, log } = options;
   const keys = await KeyStore.open(dataDir, clock.now());
   const { certPem: caPem } = keys.authority;
-  const tokens = new TokenFile(join(dataDir, 'tokens.json'));
-  const clusters = await openClusters(options, keys, tokens);
+  const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
+  const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
+  const clusters = await openClusters(options, keys, { tokens, revocations });
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
   const certificate = new ServingCertificate(keys.authority, hosts.host, clock);
   const address = { text: '' };
@@ -92,6 +95,11 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
     (identity) => server.renew(identity),
     (error) => log.error('could not renew the serving certificate', { error: String(error) }),
   );
+  const stopFollowing = followCredentials({ tokens, revocations }, clock, () => {
+    handler.endRevokedStreams().catch((error: unknown) => {
+      log.error('could not end streams of revoked credentials', { error: String(error) });
+    });
+  });
   const kubeconfigs = writeKubeconfigs(options, { url: `https://${address.text}`, caPem, clusters, tokens });
   writePrivateFile(serverFile(dataDir), `${JSON.stringify({ url: `https://${address.text}` })}\n`);
   log.info('hub is serving', { url: `https://${address.text}`, dataDir });
@@ -106,6 +114,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
       for (const cluster of clusters.values()) await cluster.store.compact();
     },
     close: once(async () => {
+      stopFollowing();
       certificate.stop();
       for (const running of controllers) await running.stop();
       await server.close();
@@ -119,7 +128,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
 async function openClusters(
   options: Settled,
   keys: KeyStore,
-  tokens: TokenFile,
+  fixed: { readonly tokens: TokenFile; readonly revocations: Revocations },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, log, onFatal, members } = options;
   const admission = options.admission ?? ocmChecks;
@@ -131,7 +140,7 @@ async function openClusters(
     const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
     const directory = clusterDirectory(dataDir, name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const deps = { tokens, serviceAccounts, authority, admission, clock, onFatal };
+    const deps = { ...fixed, serviceAccounts, authority, admission, clock, onFatal };
     return ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps });
   });
   return new Map(opened.map((cluster) => [cluster.name, cluster]));

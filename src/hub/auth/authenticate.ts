@@ -4,6 +4,8 @@ import { headerOf } from '../http/transport.ts';
 import { textAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { UserInfo } from '../write/write-request.ts';
+import { BACKDATE_MS } from './certificate-authority.ts';
+import type { Revocations } from './revocations.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
 import type { TokenFile } from './token-file.ts';
 
@@ -12,6 +14,7 @@ const AUTHENTICATED = 'system:authenticated';
 /** What authentication of one cluster rests on. */
 export interface Credentials {
   readonly tokens: TokenFile;
+  readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly store: ObjectStore;
   readonly nowMs: () => number;
@@ -25,8 +28,11 @@ export async function authenticate(
   request: HubRequest,
   credentials: Credentials,
 ): Promise<UserInfo | 'anonymous' | 'invalid'> {
-  const fromCertificate = certificateUser(request);
-  if (fromCertificate !== undefined) return withAuthenticated(fromCertificate);
+  const certified = certificateUser(request);
+  if (certified !== undefined) {
+    const { user, issuedAtMs } = certified;
+    return credentials.revocations.refuses(user.name, issuedAtMs) ? 'invalid' : withAuthenticated(user);
+  }
   const header = headerOf(request, 'authorization');
   if (header === undefined) return 'anonymous';
   const connection = socketOf(request);
@@ -73,7 +79,8 @@ export async function tokenUser(
   if (fixed !== undefined) return fixed;
   const verified = await credentials.serviceAccounts.verify(token, credentials.nowMs(), audiences);
   if (verified === undefined || !stillExists(verified, credentials.store)) return undefined;
-  return serviceAccountUser(verified, verified.tokenId);
+  const user = serviceAccountUser(verified, verified.tokenId);
+  return credentials.revocations.refuses(user.name, verified.issuedAtMs) ? undefined : user;
 }
 
 export function serviceAccountUser(subject: TokenSubject, tokenId?: string): UserInfo {
@@ -105,17 +112,25 @@ function withAuthenticated(user: UserInfo): UserInfo {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
 }
 
-const certificateUsers = new WeakMap<object, UserInfo | null>();
+interface CertifiedUser {
+  readonly user: UserInfo;
+  readonly issuedAtMs: number;
+}
+
+const certificateUsers = new WeakMap<object, CertifiedUser | null>();
 
 /** CN is the user, every O a group; only when our own authority signed it and it has not expired. */
-function certificateUser(request: HubRequest): UserInfo | undefined {
+function certificateUser(request: HubRequest): CertifiedUser | undefined {
   const socket = socketOf(request) as TLSSocket | undefined;
   if (socket?.authorized !== true) return undefined;
   const known = certificateUsers.get(socket);
   if (known !== undefined) return known ?? undefined;
-  const subject = socket.getPeerCertificate()?.subject as Record<string, string | string[]> | undefined;
+  const certificate = socket.getPeerCertificate();
+  const subject = certificate?.subject as Record<string, string | string[]> | undefined;
   const name = [subject?.['CN'] ?? ''].flat()[0] ?? '';
-  const user = name === '' ? null : { name, groups: [subject?.['O'] ?? []].flat() };
-  certificateUsers.set(socket, user);
-  return user ?? undefined;
+  const user = { name, groups: [subject?.['O'] ?? []].flat() };
+  const certified =
+    name === '' ? null : { user, issuedAtMs: Date.parse(certificate.valid_from) + BACKDATE_MS };
+  certificateUsers.set(socket, certified);
+  return certified ?? undefined;
 }

@@ -7,8 +7,8 @@ x509.cryptoProvider.set(webcrypto as never);
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' };
 const CA_LIFETIME_MS = 3650 * 86_400_000;
-/** Clocks of clients may be a little behind. */
-const BACKDATE_MS = 5 * 60_000;
+/** Clocks of clients may be a little behind: every certificate is valid from so long before it was issued. */
+export const BACKDATE_MS = 5 * 60_000;
 
 export interface PemPair {
   readonly certPem: string;

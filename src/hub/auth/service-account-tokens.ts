@@ -14,6 +14,8 @@ export interface TokenSubject {
 export interface VerifiedToken extends TokenSubject {
   readonly audiences: readonly string[];
   readonly tokenId: string;
+  /** Whole seconds; 0 for a token that does not say when it was issued. */
+  readonly issuedAtMs: number;
 }
 
 interface Signing {
@@ -92,6 +94,7 @@ export class ServiceAccountTokens {
         boundTo: boundObject(claim),
         audiences: [payload.aud ?? []].flat(),
         tokenId: payload.jti ?? '',
+        issuedAtMs: (payload.iat ?? 0) * 1000,
       };
     } catch {
       return undefined;

@@ -1,7 +1,10 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { InputError } from '../../core/errors.ts';
+import type { Logger } from '../../core/ports.ts';
+import { SecretFile } from '../../runtime/secret-file.ts';
+import { SILENT_LOG } from '../hub-options.ts';
 import type { UserInfo } from '../write/write-request.ts';
+import { changeCredentials } from './change-credentials.ts';
 import { writePrivateFile } from './private-file.ts';
 
 interface TokenEntry {
@@ -10,84 +13,104 @@ interface TokenEntry {
   readonly groups: readonly string[];
 }
 
+interface KnownToken {
+  readonly digest: Buffer;
+  readonly entry: TokenEntry;
+  readonly user: UserInfo;
+}
+
 /**
  * Static bearer tokens. Only their SHA-256 is stored: a token is 256 random bits, so a slow hash would add nothing. The
- * comparison takes the same time wherever two hashes begin to differ. Another process may add tokens (`berth hub
- * kubeconfig`): the file is read again when it changed.
+ * comparison takes the same time wherever two hashes begin to differ. Other processes add and revoke tokens (`berth hub
+ * kubeconfig`, `berth hub revoke`): `check` reads the file again. While it is missing or broken, no token is valid.
  */
 export class TokenFile {
   readonly #path: string;
-  #entries: readonly TokenEntry[] = [];
-  #known: readonly { readonly digest: Buffer; readonly user: UserInfo }[] = [];
-  #modifiedMs = -1;
-  #revision = 0;
+  readonly #file: SecretFile<readonly KnownToken[]>;
 
-  /** @throws InputError when the file is not ours or broken */
-  constructor(path: string) {
+  /** @throws InputError when the file is there and is not ours or broken */
+  constructor(path: string, log: Logger = SILENT_LOG) {
     this.#path = path;
-    this.#refresh();
+    this.#file = new SecretFile({
+      file: path,
+      what: 'tokens of the hub',
+      without: 'no static token is valid',
+      parse: parseTokens(path),
+      log,
+    });
+    const { problem } = this.#file;
+    if (problem !== undefined && problem.code !== 'file.missing') throw problem;
   }
 
   /** Makes a token for a user; its text exists only in the returned value. */
   issue(user: UserInfo): string {
-    this.#refresh();
     const token = randomBytes(32).toString('base64url');
-    this.#write([...this.#entries, { sha256: hashOf(token), name: user.name, groups: user.groups }]);
+    const entry = { sha256: hash('sha256', token, 'hex'), name: user.name, groups: user.groups };
+    this.#change((entries) => [...entries, entry]);
     return token;
   }
 
-  /** Forgets all tokens of a user. */
-  revoke(userName: string): void {
-    this.#refresh();
-    this.#write(this.#entries.filter((entry) => entry.name !== userName));
+  /** Forgets all tokens of a user. @returns how many there were */
+  revoke(userName: string): number {
+    return this.#change((entries) => entries.filter(({ name }) => name !== userName)).length;
+  }
+
+  /** Forgets one token. @returns the user that it was of; undefined when it is not here */
+  revokeToken(token: string): UserInfo | undefined {
+    const found = this.find(token);
+    const sha256 = hash('sha256', token, 'hex');
+    if (found !== undefined) this.#change((entries) => entries.filter((entry) => entry.sha256 !== sha256));
+    return found;
   }
 
   /** Grows whenever the tokens change. */
   get revision(): number {
-    return this.#revision;
+    return this.#file.revision;
+  }
+
+  /** Reads the file again. */
+  check(): void {
+    this.#file.check();
   }
 
   find(token: string): UserInfo | undefined {
     const known = this.#match(token);
     if (known !== undefined) return known;
-    return this.#refresh() ? this.#match(token) : undefined;
+    // A token that was made a moment ago is good at once.
+    return this.#file.checkIfTouched() ? this.#match(token) : undefined;
   }
 
   #match(token: string): UserInfo | undefined {
     const given = hash('sha256', token, 'buffer');
-    const [known] = this.#known.filter(({ digest }) => timingSafeEqual(digest, given));
+    const [known] = (this.#file.value ?? []).filter(({ digest }) => timingSafeEqual(digest, given));
     return known?.user;
   }
 
-  #refresh(): boolean {
-    const modifiedMs = existsSync(this.#path) ? statSync(this.#path).mtimeMs : 0;
-    if (modifiedMs === this.#modifiedMs) return false;
-    this.#modifiedMs = modifiedMs;
-    this.#use(modifiedMs === 0 ? [] : parseEntries(this.#path));
-    return true;
+  /** @returns the entries that went; @throws InputError rather than writing over a file that cannot be read */
+  #change(change: (entries: readonly TokenEntry[]) => readonly TokenEntry[]): readonly TokenEntry[] {
+    return changeCredentials(this.#path, () => {
+      this.#file.accept();
+      const { problem, value = [] } = this.#file;
+      if (problem !== undefined && problem.code !== 'file.missing') throw problem;
+      const before = value.map(({ entry }) => entry);
+      const tokens = change(before);
+      writePrivateFile(this.#path, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`);
+      this.#file.accept();
+      return before.filter((entry) => !tokens.includes(entry));
+    });
   }
+}
 
-  #write(entries: readonly TokenEntry[]): void {
-    writePrivateFile(this.#path, `${JSON.stringify({ version: 1, tokens: entries }, null, 2)}\n`);
-    this.#refresh();
-    this.#use(entries);
-  }
-
-  #use(entries: readonly TokenEntry[]): void {
-    this.#entries = entries;
-    this.#revision += 1;
-    this.#known = entries.map(({ sha256, name, groups }) => ({
-      digest: Buffer.from(sha256, 'hex'),
-      user: { name, groups },
+function parseTokens(path: string): (text: string) => readonly KnownToken[] {
+  return (text) =>
+    parseEntries(path, text).map((entry) => ({
+      digest: Buffer.from(entry.sha256, 'hex'),
+      entry,
+      user: { name: entry.name, groups: entry.groups },
     }));
-  }
 }
 
-function hashOf(token: string): string {
-  return hash('sha256', token, 'hex');
-}
-
-function parseEntries(path: string): readonly TokenEntry[] {
+function parseEntries(path: string, text: string): readonly TokenEntry[] {
   const broken = (cause?: unknown): InputError =>
     new InputError('is not a token file of berth hub', {
       code: 'hub.token-file',
@@ -97,7 +120,7 @@ function parseEntries(path: string): readonly TokenEntry[] {
     });
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
+    content = JSON.parse(text);
   } catch (error) {
     throw broken(error);
   }
@@ -108,5 +131,6 @@ function parseEntries(path: string): readonly TokenEntry[] {
 
 function isEntry(value: unknown): value is TokenEntry {
   const { sha256, name, groups } = (value ?? {}) as Partial<TokenEntry>;
-  return /^[0-9a-f]{64}$/.test(String(sha256)) && typeof name === 'string' && Array.isArray(groups);
+  const areTexts = Array.isArray(groups) && groups.every((group) => typeof group === 'string');
+  return /^[0-9a-f]{64}$/.test(String(sha256)) && typeof name === 'string' && areTexts;
 }

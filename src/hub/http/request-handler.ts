@@ -24,6 +24,7 @@ import type { Answer } from './answer.ts';
 import { jsonAnswer, statusAnswer } from './answer.ts';
 import { answerPublicPath } from './fixed-paths.ts';
 import type { HubMetrics } from './hub-metrics.ts';
+import { OpenStreams, type OpenStream } from './open-streams.ts';
 import type { RequestInfo } from './request-info.ts';
 import { parseRequestInfo } from './request-info.ts';
 import type { HubRequest, HubResponse } from './transport.ts';
@@ -51,10 +52,12 @@ interface Located {
   readonly info: RequestInfo;
 }
 
-/** How far a request came, for the metrics and the audit log. */
+/** How far a request came: for the metrics, the audit log, and the end of its stream. */
 interface Progress {
   info?: RequestInfo;
   user?: UserInfo;
+  caller?: OpenStream;
+  round: number;
   cluster?: string;
   allowed?: boolean;
 }
@@ -62,10 +65,17 @@ interface Progress {
 /** One request from its first byte to its answer: where, who, may they, do it; every refusal is a Status. */
 export class RequestHandler {
   readonly #options: HandlerOptions;
+  readonly #streams = new OpenStreams();
   #inFlight = 0;
 
   constructor(options: HandlerOptions) {
     this.#options = options;
+  }
+
+  /** Credentials were revoked: what still runs under them ends. */
+  async endRevokedStreams(): Promise<void> {
+    const ended = await this.#streams.endRevoked();
+    if (ended > 0) this.#options.log.info('ended streams of revoked credentials', { streams: ended });
   }
 
   handle(request: HubRequest, response: HubResponse): void {
@@ -79,7 +89,7 @@ export class RequestHandler {
 
   async #handle(request: HubRequest, response: HubResponse): Promise<void> {
     const startedMs = this.#options.clock.now();
-    const record: Progress = {};
+    const record: Progress = { round: this.#streams.round };
     this.#inFlight += 1;
     let answer: Answer;
     try {
@@ -93,6 +103,8 @@ export class RequestHandler {
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
     this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
     this.#options.audit.record(request, record, finished);
+    if (record.caller !== undefined && (answer.kind === 'stream' || answer.kind === 'forwarded'))
+      await this.#streams.add(response, record.caller, record.round);
     await sendAnswer(request, response, answer);
   }
 
@@ -112,9 +124,14 @@ export class RequestHandler {
     record.cluster = cluster.name;
     const open = answerPublicPath(info.method, path, query);
     if (open !== undefined) return open;
-    const caller = await authenticate(request, cluster.credentials);
-    if (caller === 'anonymous' || caller === 'invalid') throw unauthorized();
+    const whoIsIt = async (): Promise<UserInfo | undefined> => {
+      const found = await authenticate(request, cluster.credentials);
+      return found === 'anonymous' || found === 'invalid' ? undefined : found;
+    };
+    const caller = await whoIsIt();
+    if (caller === undefined) throw unauthorized();
     record.user = caller;
+    record.caller = { user: caller, whoIsIt };
     const user = impersonate(request, caller, cluster.authorizer);
     record.user = user;
     requireAccess(cluster.authorizer, user, info, query);

@@ -18,11 +18,14 @@ interface Owner {
   readonly bootId: string;
 }
 
-/** @throws InputError `hub.data-in-use` when another living process owns the directory. */
-export function lockDirectory(directory: string): DirectoryLock {
-  const path = join(directory, 'lock');
+/**
+ * @param name file of the lock: a hub holds `lock`, other locks of the directory have names of their own
+ * @throws InputError `hub.data-in-use` when another living process owns the lock
+ */
+export function lockDirectory(directory: string, name = 'lock'): DirectoryLock {
+  const path = join(directory, name);
   const own = JSON.stringify(ownerOf(process.pid));
-  const candidate = join(directory, `lock.${String(process.pid)}.${randomBytes(6).toString('hex')}`);
+  const candidate = join(directory, `${name}.${String(process.pid)}.${randomBytes(6).toString('hex')}`);
   writeFileSync(candidate, own, { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 5; attempt += 1) {

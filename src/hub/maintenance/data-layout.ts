@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
 import { clusterDirectory } from '../members/cluster-directory.ts';
 
-/** Files beside the logs that belong to a hub: keys, hashed tokens, and the administrator's own. */
+export const TOKEN_FILE = 'tokens.json';
+export const REVOCATIONS_FILE = 'revocations.json';
+
+/** Files beside the logs that belong to a hub: keys, hashed tokens, revocations, and the administrator's own. */
 export const SECRET_FILES = [
   'pki/ca.crt',
   'pki/ca.key',
   'pki/service-account.key',
-  'tokens.json',
+  TOKEN_FILE,
+  REVOCATIONS_FILE,
   'admin.kubeconfig',
 ] as const;
 

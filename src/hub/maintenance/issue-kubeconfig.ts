@@ -3,8 +3,9 @@ import { InputError } from '../../core/errors.ts';
 import { KeyStore } from '../auth/key-store.ts';
 import type { KubeconfigUser } from '../auth/kubeconfig.ts';
 import { renderKubeconfig } from '../auth/kubeconfig.ts';
+import { Revocations } from '../auth/revocations.ts';
 import { TokenFile } from '../auth/token-file.ts';
-import { clustersIn, clusterTitle, lastServerUrl } from './data-layout.ts';
+import { clustersIn, clusterTitle, lastServerUrl, REVOCATIONS_FILE, TOKEN_FILE } from './data-layout.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -41,12 +42,19 @@ export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number)
     });
   const { authority } = await KeyStore.open(dataDir, nowMs);
   const days = request.certificateDays;
+  // Certificates name whole seconds: one of the second in which the user was revoked would be refused.
+  const revokedMs = new Revocations(join(dataDir, REVOCATIONS_FILE)).untilMs(user) ?? 0;
+  const issuedMs = Math.max(nowMs, revokedMs + 1000);
   const credentials: KubeconfigUser =
     days === undefined
-      ? { kind: 'token', token: new TokenFile(join(dataDir, 'tokens.json')).issue({ name: user, groups }) }
+      ? { kind: 'token', token: new TokenFile(join(dataDir, TOKEN_FILE)).issue({ name: user, groups }) }
       : {
           kind: 'certificate',
-          ...(await authority.issueClient({ commonName: user, organizations: groups }, nowMs, days * DAY_MS)),
+          ...(await authority.issueClient(
+            { commonName: user, organizations: groups },
+            issuedMs,
+            days * DAY_MS,
+          )),
         };
   const server = cluster === '' ? url : `${url}/clusters/${cluster}`;
   return renderKubeconfig([{ name: clusterTitle(cluster), server }], authority.certPem, {

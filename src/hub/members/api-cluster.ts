@@ -5,6 +5,7 @@ import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
 import { escalationCheck } from '../auth/escalation.ts';
 import type { CertificateAuthority } from '../auth/certificate-authority.ts';
+import type { Revocations } from '../auth/revocations.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { TokenFile } from '../auth/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
@@ -25,6 +26,7 @@ export interface ApiClusterOptions {
   /** Signs the certificate that vouches for users towards aggregated servers. */
   readonly authority: CertificateAuthority;
   readonly tokens: TokenFile;
+  readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
   readonly clock: Clock;
@@ -59,8 +61,8 @@ export class ApiCluster implements Cluster {
     this.authorizer = new Authorizer(store);
     this.admission = [escalationCheck(this.authorizer), approvalCheck, ...options.admission];
     this.aggregator = new Aggregator(this, options.authority);
-    const { tokens, serviceAccounts } = options;
-    this.credentials = { tokens, serviceAccounts, store, nowMs: () => clock.now() };
+    const { tokens, revocations, serviceAccounts } = options;
+    this.credentials = { tokens, revocations, serviceAccounts, store, nowMs: () => clock.now() };
     this.#customResources = new CustomResources(this.scheme, { clock, log });
   }
 

@@ -7,6 +7,7 @@ import { oneOf } from '../option-values.ts';
 import { wrongValue } from '../wrong-option.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
 import { parseListen, parseMembers } from './hub-flags.ts';
+import { revokeCommand } from './hub-revoke.ts';
 
 interface RunFlags {
   readonly data: string;
@@ -33,6 +34,7 @@ Examples:
   berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
   berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3 --agents   # three clusters that apply works
   berth hub kubeconfig --data .berth/hub --user alice --group viewers > alice.kubeconfig
+  berth hub revoke --data .berth/hub --user alice          # within 5 s, also while the hub runs
   berth hub backup --data .berth/hub hub.backup            # may run beside the hub
   berth hub restore --data .berth/hub-new hub.backup
 `;
@@ -46,6 +48,7 @@ export const hubCommand: CliCommand = {
       .addHelpText('after', HELP);
     registerRun(hub, run);
     registerKubeconfig(hub, run);
+    revokeCommand(hub, run);
     for (const register of [backupCommand, restoreCommand, compactCommand, checkCommand]) register(hub, run);
   },
 };

@@ -1,0 +1,133 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { BerthError, errorText, InputError } from '../core/errors.ts';
+import type { Logger } from '../core/ports.ts';
+
+/** Tokens, secrets and certificates are small; anything larger is another file. */
+const MAX_BYTES = 1024 * 1024;
+/** How long `current` answers from memory. */
+const FRESH_MS = 1_000;
+
+export interface SecretFileOptions<T> {
+  readonly file: string;
+  /** What the file holds, for the log: `plugin tokens`. */
+  readonly what: string;
+  /** What follows while it cannot be used, for the log: `no token is valid`. */
+  readonly without: string;
+  /** @throws InputError when the text cannot be used */
+  readonly parse: (text: string) => T;
+  readonly log: Logger;
+}
+
+/**
+ * The content of a file that decides who is let in. It is followed by content, not by time stamps: a file system may give two
+ * versions the same time and size. A file that is missing, unreadable or broken has no value, so that its user denies; it counts
+ * again as soon as it can be read. Each change is logged once, never with the content.
+ */
+export class SecretFile<T> {
+  readonly #options: SecretFileOptions<T>;
+  #text: string | undefined;
+  #value: T | undefined;
+  #problem: BerthError | undefined;
+  #revision = 0;
+  #stamp = '';
+  #checkedMs = Number.NEGATIVE_INFINITY;
+
+  /** Reads the file at once; `problem` says why there is no value. */
+  constructor(options: SecretFileOptions<T>) {
+    this.#options = options;
+    this.#read();
+  }
+
+  /** As read last; undefined when the file could not be used. */
+  get value(): T | undefined {
+    return this.#value;
+  }
+
+  /** Why there is no value: InputError with the code `file.missing`, `file.unreadable`, or what `parse` threw. */
+  get problem(): BerthError | undefined {
+    return this.#problem;
+  }
+
+  /** Grows with every change of the value. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The value, read again when the last look is a second old, or in the future of a clock that was set back. */
+  current(nowMs: number): T | undefined {
+    const ageMs = nowMs - this.#checkedMs;
+    if (ageMs < 0 || ageMs >= FRESH_MS) {
+      this.#checkedMs = nowMs;
+      this.check();
+    }
+    return this.#value;
+  }
+
+  /** Reads the file again. @returns whether the value changed */
+  check(): boolean {
+    const before = this.#problem;
+    const changed = this.#read();
+    const { file, what, without, log } = this.#options;
+    const after = this.#problem;
+    if (after !== undefined && after.message !== before?.message)
+      log.error('secret file cannot be used', { file, what, without, error: after.message });
+    else if (changed && after === undefined) log.info('secret file was read again', { file, what });
+    return changed;
+  }
+
+  /** The same when the file system says that the file was touched: cheap enough for every request. */
+  checkIfTouched(): boolean {
+    return stampOf(this.#options.file) !== this.#stamp && this.check();
+  }
+
+  /** For the process that wrote the file itself: nothing to log. */
+  accept(): void {
+    this.#read();
+  }
+
+  #read(): boolean {
+    const { file, parse } = this.#options;
+    this.#stamp = stampOf(file);
+    try {
+      const text = readRegularFile(file);
+      if (text === this.#text) return false;
+      this.#text = text;
+      this.#value = parse(text);
+      this.#problem = undefined;
+    } catch (error) {
+      const wasThere = this.#value !== undefined;
+      this.#problem = error instanceof BerthError ? error : unreadable(file, error);
+      this.#value = undefined;
+      // A text that could not be used is parsed again: the reason may lie outside of it.
+      this.#text = undefined;
+      if (!wasThere) return false;
+    }
+    this.#revision += 1;
+    return true;
+  }
+}
+
+function stampOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.mtimeMs} ${found.ctimeMs} ${found.size} ${found.ino}`;
+}
+
+/** A pipe or a device could block, or have no end. @throws InputError, or what the file system throws */
+function readRegularFile(file: string): string {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(handle);
+    const wrong = (problem: string): InputError =>
+      new InputError(problem, { code: 'file.unreadable', subject: file });
+    if (!found.isFile()) throw wrong('is no regular file, expected one that can be read again');
+    if (found.size > MAX_BYTES) throw wrong(`is larger than ${MAX_BYTES} bytes`);
+    return readFileSync(handle, 'utf8');
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function unreadable(file: string, cause: unknown): InputError {
+  const code = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'file.missing' : 'file.unreadable';
+  return new InputError(`cannot be read: ${errorText(cause)}`, { code, subject: file, cause });
+}
