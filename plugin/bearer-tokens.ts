@@ -1,57 +1,74 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { InputError } from '../src/core/errors.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Clock, Logger } from '../src/core/ports.ts';
+import { SecretFile } from '../src/runtime/secret-file.ts';
+import { isPlaceholder, parseTokenFile, type TokenEntry } from './token-file.ts';
+import type { TokenGrant } from './token-grant.ts';
 
-/** A token that is easy to guess protects nothing. */
-const MIN_TOKEN_LENGTH = 16;
+export interface BearerTokensOptions {
+  readonly file: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+}
+
+/** Who a request is from. `placeholder`: it sent what the shipped manifests ask to replace. */
+export type Identified = TokenGrant | 'placeholder' | undefined;
 
 /**
- * Tokens of a file, one per line: several are valid at the same time, so that a token can be exchanged without a gap. The file is
- * read again when it changes (a mounted Secret does). Comparison takes the same time whatever was sent.
+ * The tokens of a file. Several are valid at the same time, so that a token can be exchanged without a gap. The file is read again
+ * every second at most: a token that left it is refused, and all are while it is missing, empty or broken. Comparison takes the
+ * same time whatever was sent.
  */
 export class BearerTokens {
-  readonly #file: string;
-  #digests: readonly Buffer[] = [];
-  #version = '';
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #tokens: SecretFile<readonly TokenEntry[]>;
 
-  constructor(file: string) {
-    this.#file = file;
-    this.#reload();
+  /** @throws InputError when the file cannot be used now */
+  constructor({ file, clock, log }: BearerTokensOptions) {
+    this.#clock = clock;
+    this.#tokens = new SecretFile({
+      file,
+      what: 'bearer tokens',
+      without: 'no bearer token is accepted',
+      parse: (text) => {
+        const entries = parseTokenFile(file, text);
+        warn(file, entries, log);
+        return entries;
+      },
+      log,
+    });
+    if (this.#tokens.problem !== undefined) throw this.#tokens.problem;
   }
 
-  /** @param header the Authorization header as it came */
-  accepts(header: string | undefined): boolean {
-    try {
-      this.#reload();
-    } catch {
-      // The file is being exchanged: the tokens read last stay valid.
-    }
-    const sent = digest(/^Bearer +([^\s]+)\s*$/i.exec(header ?? '')?.[1] ?? '');
-    let accepted = false;
+  identify(request: Pick<IncomingMessage, 'headersDistinct'>): Identified {
+    const headers = request.headersDistinct['authorization'] ?? [];
+    const [header = ''] = headers;
+    const sent = /^Bearer +([^\s]+)\s*$/i.exec(header)?.[1] ?? '';
+    const digest = createHash('sha256').update(sent).digest();
+    let found: TokenEntry | undefined;
     // No early exit: the time must not tell which token nearly fitted.
-    for (const known of this.#digests) accepted = timingSafeEqual(known, sent) || accepted;
-    return accepted;
-  }
-
-  #reload(): void {
-    const { mtimeMs, size, ino } = statSync(this.#file);
-    const version = `${mtimeMs} ${size} ${ino}`;
-    if (version === this.#version) return;
-    const tokens = readFileSync(this.#file, 'utf8')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
-    if (tokens.length === 0 || tokens.some((token) => token.length < MIN_TOKEN_LENGTH))
-      throw new InputError(`needs one token per line, each of at least ${MIN_TOKEN_LENGTH} characters`, {
-        code: 'plugin.token',
-        subject: this.#file,
-        hint: 'make one with: openssl rand -hex 32',
-      });
-    this.#digests = tokens.map(digest);
-    this.#version = version;
+    for (const entry of this.#tokens.current(this.#clock.now()) ?? [])
+      if (timingSafeEqual(entry.digest, digest)) found = entry;
+    // Of two headers a proxy may have looked at the other one.
+    if (headers.length !== 1) return undefined;
+    if (isPlaceholder(sent)) return 'placeholder';
+    return found === undefined || found.isPlaceholder ? undefined : found.grant;
   }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function warn(file: string, entries: readonly TokenEntry[], log: Logger): void {
+  const placeholders = entries.filter((entry) => entry.isPlaceholder).map(({ grant }) => grant.name);
+  if (placeholders.length > 0)
+    log.error('the token file holds the placeholder of the shipped manifest, which is refused', {
+      file,
+      tokens: placeholders,
+      hint: 'make a token with: openssl rand -hex 32',
+    });
+  const plain = entries.filter((entry) => entry.isPlain).length;
+  if (plain > 0)
+    log.warn('tokens without a binding may read every placement and use /api/v1', {
+      file,
+      tokens: plain,
+      hint: 'declare them with namespaces and scopes: docs/argocd.md',
+    });
 }

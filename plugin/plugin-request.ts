@@ -11,6 +11,9 @@ export interface PluginRequest {
   readonly claims: readonly string[];
 }
 
+/** Of a name in Kubernetes: what is longer is nobody's, and would only fill logs and metrics. */
+const MAX_NAME_LENGTH = 253;
+
 export type ParsedRequest =
   | { readonly ok: true; readonly request: PluginRequest }
   | { readonly ok: false; readonly message: string };
@@ -40,7 +43,7 @@ export function parsePluginRequest(body: string): ParsedRequest {
   return {
     ok: true,
     request: {
-      applicationSet: text(applicationSetName) ?? '',
+      applicationSet: (text(applicationSetName) ?? '').slice(0, MAX_NAME_LENGTH),
       placement: full,
       group: text(parameters['group']),
       onEmpty,

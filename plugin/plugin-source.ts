@@ -8,6 +8,8 @@ export interface PluginSource {
   /** @param placement `namespace/name`; undefined when nothing is published for it */
   placement(placement: string): PluginPlacement | undefined;
   cluster(name: string): ManagedCluster | undefined;
+  /** Whether the cluster is known, and a member of one of the sets. */
+  isInSets(cluster: string, sets: ReadonlySet<string>): boolean;
 }
 
 export interface PluginPlacement {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BearerTokens } from '../../plugin/bearer-tokens.ts';
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
 import type { PluginPlacement, PluginSource } from '../../plugin/plugin-source.ts';
+import { SilentLogger } from '../fakes/silent-logger.ts';
 import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
 
 const OLD = 'old-token-of-the-test';
@@ -30,6 +31,7 @@ class Source implements PluginSource {
   problem = () => this.trouble;
   placement = (name: string) => this.placements.get(name);
   cluster = (name: string) => this.clusters.get(name);
+  isInSets = () => true;
 }
 
 const decided = (...names: string[]) => names.map((clusterName) => ({ clusterName, reason: '' }));
@@ -40,7 +42,12 @@ describe('getparams.execute', () => {
   let url: string;
   let dir: string;
   let tokenFile: string;
-  const endpointOf = () => new GetparamsEndpoint({ source, tokens: new BearerTokens(tokenFile) });
+  let nowMs = 0;
+  const endpointOf = () => {
+    const clock = { now: () => nowMs };
+    const tokens = new BearerTokens({ file: tokenFile, clock, log: new SilentLogger() });
+    return new GetparamsEndpoint({ source, tokens });
+  };
   let endpoint: GetparamsEndpoint;
 
   beforeAll(async () => {
@@ -200,15 +207,20 @@ describe('getparams.execute', () => {
 
   it('takes every token of the file, and a new file without a restart', async () => {
     expect((await ask({ placement: 'team-a/web' }, { token: NEW })).status).toBe(200);
-    writeFileSync(tokenFile, `${NEW}\n`);
+    writeFileSync(tokenFile, `# the old one is gone\n${NEW}\n`);
+    nowMs += 1_000;
     expect((await ask({ placement: 'team-a/web' }, { token: OLD })).status).toBe(401);
-    expect((await ask({ placement: 'team-a/web' }, { token: NEW })).status).toBe(200);
-    rmSync(tokenFile);
     expect((await ask({ placement: 'team-a/web' }, { token: NEW })).status).toBe(200);
   });
 
-  it.each(['', 'short\n', `${OLD}\nshort\n`])('refuses the token file %j', (text) => {
+  it.each([
+    ['', 'Token file: holds no token, expected one per line (tokens:1:1)'],
+    ['# only a comment', 'Token file: holds no token, expected one per line (tokens:1:1)'],
+    ['short\n', 'Token file: got a token of 5 characters, expected at least 16 (tokens:1:1)'],
+    [`${OLD}\nshort\n`, 'Token file: got a token of 5 characters, expected at least 16 (tokens:2:1)'],
+    [`${OLD} ${NEW}\n`, 'Token file: got several words, expected one token per line (tokens:1:1)'],
+  ])('refuses the token file %j', (text, message) => {
     writeFileSync(tokenFile, text);
-    expect(endpointOf).toThrow(/16 characters/);
+    expect(endpointOf).toThrow(message.replace('(tokens', `(${tokenFile}`));
   });
 });

@@ -1,27 +1,58 @@
 import http from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { InputError } from '../../core/errors.ts';
+import { keepRoom } from './connection-room.ts';
+import type { TlsIdentity } from './tls-pair.ts';
+
+/** Of connections that wait, and as many again of requests under way. */
+const MAX_CONNECTIONS = 512;
+const LIMITS = {
+  headersTimeout: 10_000,
+  /** From the first byte of the headers to the last one of the body. */
+  requestTimeout: 30_000,
+  /** How late the two above may be noticed. */
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 60_000,
+  maxHeaderSize: 16 * 1024,
+} as const;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** A client that does not read its answer. */
+const IDLE_MS = 120_000;
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsIdentity | undefined;
+}
 
 export interface HttpListener {
-  /** `http://HOST:PORT` as bound. */
+  /** `http://HOST:PORT`, or `https://HOST:PORT`, as bound. */
   readonly url: string;
+  /** New connections get this certificate; running ones go on. */
+  renew(identity: TlsIdentity): void;
   close(): Promise<void>;
 }
 
-/** Serves plain HTTP with limits against slow and endless clients. A handler that fails answers 500. */
+/** Serves HTTP/1.1 with limits against slow and endless clients. A handler that fails answers 500. */
 export async function listenHttp(
-  options: { readonly host: string; readonly port: number },
+  options: ListenOptions,
   handle: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>,
 ): Promise<HttpListener> {
-  const server = http.createServer(
-    { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 60_000, maxHeaderSize: 16 * 1024 },
-    (request, response) => {
-      handle(request, response).catch(() => {
-        if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
-        response.end('{"message":"internal error"}');
-      });
-    },
-  );
+  const answer = (request: http.IncomingMessage, response: http.ServerResponse): void => {
+    handle(request, response).catch(() => {
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
+      response.end('{"message":"internal error"}');
+    });
+  };
+  const secure =
+    options.tls === undefined
+      ? undefined
+      : https.createServer({ ...LIMITS, ...options.tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, answer);
+  const server = secure ?? http.createServer(LIMITS, answer);
+  server.setTimeout(IDLE_MS);
+  keepRoom(server, MAX_CONNECTIONS);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) =>
       reject(
@@ -36,8 +67,10 @@ export async function listenHttp(
     server.listen(options.port, options.host, resolve);
   });
   const { address, port, family } = server.address() as AddressInfo;
+  const scheme = secure === undefined ? 'http' : 'https';
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    renew: (identity) => secure?.setSecureContext(identity),
     close: async () => {
       server.closeIdleConnections();
       const closed = new Promise((resolve) => server.close(resolve));

@@ -15,6 +15,8 @@ export interface WebhookHandlerOptions {
 }
 
 const DEFAULT_MAX_BODY_BYTES = 5 * 1024 * 1024;
+/** Bodies that are read at the same time, and so held in memory. Nobody has shown a secret yet. */
+const MAX_READING = 16;
 const REMEMBERED_DELIVERIES = 1_000;
 const DELIVERY_HEADERS = [
   'x-github-delivery',
@@ -32,12 +34,17 @@ export function webhookHandler(
   options: WebhookHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const seen = new Set<string>();
+  const reading = new Set<IncomingMessage>();
   return async (request, response) => {
     const provider = providerOf(request.url ?? '');
     const config = provider === undefined ? undefined : options.providers[provider];
     if (provider === undefined || config === undefined) return answer(response, 404, 'no such webhook');
     if (request.method !== 'POST') return answer(response, 405, 'expected POST');
-    const body = await readBody(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+    makeRoom(reading);
+    reading.add(request);
+    const body = await readBody(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES).finally(() =>
+      reading.delete(request),
+    );
     if (body === undefined) return answer(response, 413, 'body too large');
     const headers = request.headers as WebhookHeaders;
     if (!verifyWebhook(provider, { headers, body, nowMs: options.nowMs() }, config))
@@ -70,12 +77,21 @@ function isRepeated(seen: Set<string>, provider: WebhookProvider, headers: Webho
   return false;
 }
 
+/** A delivery takes a moment: the oldest that still arrives is the slowest. Polling finds what is lost with it. */
+function makeRoom(reading: Set<IncomingMessage>): void {
+  const [oldest] = reading;
+  if (reading.size < MAX_READING || oldest === undefined) return;
+  reading.delete(oldest);
+  oldest.destroy();
+}
+
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  // The connection is not to end before its answer was sent, so the loop must not destroy it.
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) return undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes) return undefined;
     chunks.push(chunk);

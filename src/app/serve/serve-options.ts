@@ -83,6 +83,10 @@ export interface ServeHttpOptions {
   readonly port: number;
   /** Bearer tokens for the plugin endpoint and /api; without it these answer 401. */
   readonly tokenFile?: string | undefined;
+  /** PEM files to serve TLS with; absent: plain HTTP. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** /metrics needs a token with the scope `metrics`. Default false. */
+  readonly protectMetrics?: boolean | undefined;
   /** Forges that may tell of a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
   readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;
 }

@@ -11,7 +11,10 @@ export interface ControllerFlags {
 export function addControllerFlags(command: Command): Command {
   return command
     .option('--server <url>', 'address of the controller (its --listen)', 'http://127.0.0.1:8080')
-    .requiredOption('--token-file <file>', 'the controller’s --token-file: its first token is sent');
+    .requiredOption(
+      '--token-file <file>',
+      'the controller’s --token-file: its first token with the scope api is sent',
+    );
 }
 
 /** @throws TransientError when nobody answers, InputError when the controller refuses */
@@ -21,7 +24,7 @@ export async function askController(
   path: string,
 ): Promise<unknown> {
   const url = `${flags.server.replace(/\/$/, '')}/api/v1/${path}`;
-  const token = (await readTokenFile(flags.tokenFile)).split('\n')[0]?.trim() ?? '';
+  const token = await readToken(flags.tokenFile);
   let response: Response;
   try {
     response = await fetch(url, {
@@ -45,10 +48,22 @@ export async function askController(
   });
 }
 
-async function readTokenFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
+/** @throws InputError when the file cannot be read, or holds only hashes */
+async function readToken(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
-  }
+  });
+  // A file of a client may hold what the controller would not take.
+  const [first = ''] = text.split('\n');
+  if (/^[^\s{#:]+$/.test(first.trim())) return first.trim();
+  const { parseTokenFile } = await import('../../../../plugin/token-file.ts');
+  const found = parseTokenFile(file, text).find(
+    ({ token, grant }) => token !== undefined && grant.scopes.has('api'),
+  );
+  if (found?.token !== undefined) return found.token;
+  throw new InputError('holds no token itself with the scope api, only hashes or other scopes', {
+    code: 'cli.token',
+    subject: file,
+    hint: 'give a file with the token in its first line',
+  });
 }

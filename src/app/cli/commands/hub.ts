@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Logger } from '../../../core/ports.ts';
 import type { RunningHub } from '../../../hub/hub-options.ts';
+import { isLoopbackHost } from '../../loopback-host.ts';
 import type { RunningMembers } from '../../members/start-members.ts';
 import type { CliCommand, RunAction } from '../cli-command.ts';
 import { oneOf } from '../option-values.ts';
@@ -88,7 +89,7 @@ function registerRun(hub: Command, run: RunAction): void {
           audit: parseAudit(flags.audit),
           log,
         });
-        if (!isLoopback(listen.host))
+        if (!isLoopbackHost(listen.host))
           io.stderr.write(`warning: listening on ${listen.host}, reachable from other machines\n`);
         const alive = members.length === 0 ? undefined : await animate(running, { members, flags, log });
         io.stdout.write(`${running.adminKubeconfigPath}\n`);
@@ -147,7 +148,3 @@ function parseDays(text: string): number {
 
 const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);
 const parseLevel = (text: string) => oneOf('--log-level', text, ['debug', 'info', 'warn', 'error']);
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
-}

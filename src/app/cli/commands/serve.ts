@@ -24,6 +24,9 @@ interface ServeFlags extends HubFlags, SourceFlags {
   readonly poll: string;
   readonly listen?: string;
   readonly tokenFile?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly protectMetrics: boolean;
   readonly webhook?: readonly string[];
   readonly logLevel: string;
   readonly printRbac: boolean;
@@ -36,6 +39,7 @@ Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
   berth serve --repo ./fleet --data .berth --listen 127.0.0.1:8080 --token-file plugin-tokens
   berth serve --repo URL --data .berth --listen :8080 --webhook github=github-secret
+  berth serve --repo URL --listen :8443 --tls-cert tls.crt --tls-key tls.key --token-file tokens.yaml
   berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
   berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
   berth serve --print-rbac --config sources.yaml                 # the permissions it needs for that, each with its reason
@@ -89,7 +93,13 @@ export const serveCommand: CliCommand = {
       )
       .option('--poll <duration>', 'how often Git is asked', '60s')
       .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
-      .option('--token-file <file>', 'bearer tokens of the plugin endpoint and /api, one per line')
+      .option(
+        '--token-file <file>',
+        'bearer tokens of the plugin endpoint and /api: one per line, or declared with what each may read (docs/argocd.md)',
+      )
+      .option('--tls-cert <file>', 'serve TLS: PEM certificate with its chain; read again when it changes')
+      .option('--tls-key <file>', 'private key of --tls-cert')
+      .option('--protect-metrics', '/metrics needs a token with the scope metrics', false)
       .option(
         '--webhook <provider=file...>',
         'fetch when a forge tells of a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
@@ -114,9 +124,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
       '--repo',
       `got ${flags.repo === undefined ? 'nothing' : 'it beside --config'}, expected either --repo or --config`,
     );
-  const unheard = flags.webhook !== undefined ? '--webhook' : flags.tokenFile && '--token-file';
-  if (flags.listen === undefined && unheard)
-    throw wrongOption(unheard, 'means nothing where nobody listens, expected --listen HOST:PORT beside it');
+  checkListening(flags);
   const budget = parseRemovalBudget(flags.removalBudget);
   if (budget === undefined)
     throw wrongValue('--removal-budget', flags.removalBudget, 'a number or a percentage');
@@ -199,14 +207,35 @@ async function readSources(
   return (context) => settings.map((source) => serveSource({ sync, force: flags.force, ...source }, context));
 }
 
+function checkListening(flags: ServeFlags): void {
+  const { webhook, tokenFile, tlsCert, tlsKey, protectMetrics } = flags;
+  const given = {
+    '--webhook': webhook,
+    '--token-file': tokenFile,
+    '--tls-cert': tlsCert,
+    '--tls-key': tlsKey,
+    '--protect-metrics': protectMetrics ? true : undefined,
+  };
+  const [unheard] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (flags.listen === undefined && unheard !== undefined)
+    throw wrongOption(unheard, 'means nothing where nobody listens, expected --listen HOST:PORT beside it');
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw wrongOption('--tls-cert', 'needs --tls-key beside it, and the other way round');
+  if (protectMetrics && tokenFile === undefined)
+    throw wrongOption('--protect-metrics', 'needs --token-file beside it, or nobody could read /metrics');
+}
+
 function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {
   const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(listen) ?? [];
   if (port === undefined || Number(port) > 65_535) throw wrongValue('--listen', listen, 'HOST:PORT');
   const webhookSecretFiles = Object.fromEntries((flags.webhook ?? []).map(webhookSecretFile));
+  const { tlsCert, tlsKey, tokenFile, protectMetrics } = flags;
   return {
     host: host === undefined || host === '' ? '0.0.0.0' : host,
     port: Number(port),
-    tokenFile: flags.tokenFile,
+    tokenFile,
+    protectMetrics,
+    ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { certFile: tlsCert, keyFile: tlsKey } }),
     webhookSecretFiles,
   };
 }

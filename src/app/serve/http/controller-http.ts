@@ -1,10 +1,16 @@
-import { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
-import { GETPARAMS_PATH, GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
+import type { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
+import { GETPARAMS_PATH, GetparamsEndpoint, type PluginAnswer } from '../../../../plugin/getparams-endpoint.ts';
 import type { PluginSource } from '../../../../plugin/plugin-source.ts';
 import { type HttpListener, listenHttp } from '../../../adapters/http/http-listener.ts';
+import { TlsPair } from '../../../adapters/http/tls-pair.ts';
 import { sha256 } from '../../../adapters/store/world-digest.ts';
+import type { Logger } from '../../../core/ports.ts';
+import type { ManagedClusterSet } from '../../../core/model/managed-cluster-set.ts';
 import type { ManagedCluster } from '../../../core/model/managed-cluster.ts';
+import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
 import type { HubInventory } from '../hub-inventory.ts';
+import { isLoopbackHost } from '../../loopback-host.ts';
+import type { ServeHttpOptions } from '../serve-options.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 import type { PublishedPlacement } from '../publish/published-book.ts';
 import { webhookRoute } from './webhook-route.ts';
@@ -24,29 +30,69 @@ export interface ControllerHttp extends HttpListener {
 export async function serveHttp(parts: ControllerHttpOptions): Promise<ControllerHttp | undefined> {
   const { http } = parts.options;
   if (http === undefined) return undefined;
-  const tokens = http.tokenFile === undefined ? { accepts: () => false } : new BearerTokens(http.tokenFile);
-  const { metrics } = parts;
+  const { clock, log } = parts.options;
+  const tokens = await openTokens(http.tokenFile, parts);
   addGauges(parts);
   const endpoint = new GetparamsEndpoint({
     source: pluginSource(parts),
     tokens,
-    onAnswer: ({ applicationSet, status }) => metrics.answered(applicationSet, status),
+    onAnswer: reportAnswers(parts),
   });
   // Secrets that cannot be read are told now, not to the first forge that comes.
   const webhooks = webhookRoute(parts);
   const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
-  const listener = await listenHttp(http, async (request, response) => {
+  const pair = http.tls === undefined ? undefined : new TlsPair(http.tls, log);
+  const listener = await listenHttp({ ...http, tls: pair?.identity }, async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     // A prefix in Argo CD's baseUrl stays in the path.
     if (path.endsWith(GETPARAMS_PATH)) return endpoint.handle(request, response);
     (await (routes ??= loadRoutes()))(request, response);
   });
-  return { ...listener, prepare: () => void (routes ??= loadRoutes()).catch(() => undefined) };
+  if (pair === undefined) warnOfClearText(http, log);
+  const stopFollowing = pair?.follow(clock, (identity) => listener.renew(identity));
+  return {
+    ...listener,
+    prepare: () => void (routes ??= loadRoutes()).catch(() => undefined),
+    close: () => {
+      stopFollowing?.();
+      return listener.close();
+    },
+  };
+}
+
+function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttpOptions, log: Logger): void {
+  // GitLab and Azure DevOps send the secret itself, the other forges a signature.
+  const webhooks = ['gitlab', 'azure-devops'].filter((provider) => provider in webhookSecretFiles);
+  if (isLoopbackHost(host) || (tokenFile === undefined && webhooks.length === 0)) return;
+  log.warn('bearer tokens and secrets of webhooks travel in the clear', {
+    listen: host,
+    hint: 'serve TLS with --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that does',
+  });
+}
+
+type Tokens = Pick<BearerTokens, 'identify'>;
+
+/** Loaded only where there are tokens: the schema of the file is large. */
+async function openTokens(file: string | undefined, { options }: ControllerHttpOptions): Promise<Tokens> {
+  if (file === undefined) return { identify: () => undefined };
+  const { BearerTokens: Opened } = await import('../../../../plugin/bearer-tokens.ts');
+  return new Opened({ file, clock: options.clock, log: options.log });
+}
+
+/** Which token asked for what is in the metrics; a refusal is also in the log, with the name of the token, never the token. */
+function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: PluginAnswer) => void {
+  return (answer) => {
+    metrics.answered(answer);
+    const { token, applicationSet, status } = answer;
+    if (status === 403) options.log.warn('plugin request was refused', { token, applicationSet });
+  };
 }
 
 function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource {
   const ids = new WeakMap<PublishedPlacement, string>();
+  const clusterOf = (name: string): ManagedCluster | undefined =>
+    inventory.clusters.store.get(name) as unknown as ManagedCluster | undefined;
   return {
     problem: () =>
       inventory.problem() ?? (book.complete ? undefined : 'the first publication is not complete'),
@@ -63,7 +109,15 @@ function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource 
         emptyAllowed: annotations?.[ON_EMPTY_ANNOTATION] === 'allow',
       };
     },
-    cluster: (name) => inventory.clusters.store.get(name) as unknown as ManagedCluster | undefined,
+    cluster: clusterOf,
+    isInSets: (name, sets) => {
+      const cluster = clusterOf(name);
+      if (cluster === undefined) return false;
+      return [...sets].some((set) => {
+        const found = inventory.clusterSets.store.get(set) as unknown as ManagedClusterSet | undefined;
+        return found !== undefined && isMember(cluster, membershipOf(found));
+      });
+    },
   };
 }
 

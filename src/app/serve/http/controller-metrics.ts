@@ -1,6 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FleetEvent } from '../fleet-events.ts';
 
+interface AnswerLabels {
+  readonly applicationSet: string;
+  readonly status: number;
+  readonly token: string;
+}
+
 /** What is measured; text for /metrics comes from `registry`. */
 export class ControllerMetrics {
   readonly registry = new Registry();
@@ -8,7 +14,7 @@ export class ControllerMetrics {
   readonly #writes: Counter;
   readonly #errors: Counter;
   readonly #works: Counter<'action'>;
-  readonly #answers: Counter<'application_set' | 'status'>;
+  readonly #answers: Counter<'application_set' | 'status' | 'token'>;
   readonly #schedule: Histogram;
   readonly #applicationSets = new Set<string>();
 
@@ -34,7 +40,7 @@ export class ControllerMetrics {
     this.#answers = new Counter({
       name: 'berth_plugin_answers_total',
       help: 'Answers to ApplicationSets',
-      labelNames: ['application_set', 'status'],
+      labelNames: ['application_set', 'status', 'token'],
       registers,
     });
     this.#schedule = new Histogram({
@@ -95,11 +101,12 @@ export class ControllerMetrics {
     this.#schedule.observe(tookMs / 1000);
   }
 
-  answered(applicationSet: string, status: number): void {
+  /** @param answer `token` is the name of a token of ours, or '' */
+  answered({ applicationSet, status, token }: AnswerLabels): void {
     // Names come from outside: a bounded number of them become labels.
     const known = this.#applicationSets.has(applicationSet) || this.#applicationSets.size < 500;
     if (known) this.#applicationSets.add(applicationSet);
-    this.#answers.inc({ application_set: known ? applicationSet : 'other', status: String(status) });
+    this.#answers.inc({ application_set: known ? applicationSet : 'other', status: String(status), token });
   }
 }
 

@@ -1,13 +1,17 @@
 import express from 'express';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
+import type { TokenScope } from '../../../../plugin/token-grant.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
 
-/** /healthz, /readyz and /metrics for everybody; /webhooks for forges that sign; /api/v1 for those who have a token. */
+/**
+ * /healthz and /readyz for everybody, and /metrics unless it is protected; /webhooks for forges that sign; /api/v1 for those who
+ * have a token with that scope.
+ */
 export function peopleRoutes(
   parts: ControllerHttpOptions,
-  tokens: Pick<BearerTokens, 'accepts'>,
+  tokens: Pick<BearerTokens, 'identify'>,
   webhooks: RequestHandler,
 ): Express {
   const routes = express();
@@ -24,6 +28,7 @@ export function peopleRoutes(
       .type('text')
       .send(problem ?? readyText(parts));
   });
+  if (parts.options.http?.protectMetrics === true) routes.use('/metrics', requireScope(tokens, 'metrics'));
   routes.get('/metrics', async (_request, response) => {
     const { registry } = parts.metrics;
     response.type(registry.contentType).send(await registry.metrics());
@@ -40,18 +45,28 @@ export function peopleRoutes(
   return routes;
 }
 
-function apiRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'accepts'>): express.Router {
+function apiRoutes(parts: ControllerHttpOptions, tokens: Pick<BearerTokens, 'identify'>): express.Router {
   const api = express.Router();
-  api.use((request, response, next) => {
-    if (tokens.accepts(request.headers.authorization)) next();
-    else response.status(401).json({ message: 'the bearer token is not accepted' });
-  });
+  api.use(requireScope(tokens, 'api'));
   api.get('/status', (_request, response) => void response.json(controllerStatus(parts)));
   api.post('/reconcile', (_request, response) => {
     for (const loop of parts.loops) loop.reconcile();
     response.status(202).json({ message: 'the sources are fetched, and the hub is compared with them, now' });
   });
   return api;
+}
+
+function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope): RequestHandler {
+  return (request, response, next) => {
+    const found = tokens.identify(request);
+    if (found === undefined || found === 'placeholder')
+      response
+        .status(401)
+        .set('www-authenticate', 'Bearer')
+        .json({ message: 'the bearer token is not accepted' });
+    else if (found.scopes.has(scope)) next();
+    else response.status(403).json({ message: `token ${found.name} lacks the scope ${scope}` });
+  };
 }
 
 /** Only names: whoever asks has shown no token. */

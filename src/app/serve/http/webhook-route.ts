@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import type { RequestHandler } from 'express';
 import { sameRepository } from '../../../adapters/scm/repository-url.ts';
 import type { WebhookEvent } from '../../../adapters/scm/webhook-event.ts';
 import type { WebhookSecrets } from '../../../adapters/scm/verify-webhook.ts';
 import { webhookHandler } from '../../../adapters/scm/webhook-handler.ts';
-import { InputError, errorText } from '../../../core/errors.ts';
+import { InputError } from '../../../core/errors.ts';
+import type { Clock, Logger } from '../../../core/ports.ts';
+import { SecretFile } from '../../../runtime/secret-file.ts';
 import type { GitLoop } from '../sync/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
@@ -12,7 +13,7 @@ import type { ControllerHttpOptions } from './controller-http-options.ts';
 export function webhookRoute({ options, loops }: ControllerHttpOptions): RequestHandler {
   const files = Object.entries(options.http?.webhookSecretFiles ?? {});
   const handle = webhookHandler({
-    providers: Object.fromEntries(files.map(([provider, file]) => [provider, rotatingSecrets(file)])),
+    providers: Object.fromEntries(files.map(([provider, file]) => [provider, rotatingSecrets(file, options)])),
     nowMs: () => options.clock.now(),
     onEvent: (event, provider) => {
       if (event.kind !== 'push') return;
@@ -34,38 +35,34 @@ function concerns({ repositoryUrls, ref }: PushEvent, loop: GitLoop, all: boolea
 
 type PushEvent = WebhookEvent & { readonly kind: 'push' };
 
-/** Read anew for every delivery, so that a changed secret counts at once; while the file cannot be read, its last ones do. */
-function rotatingSecrets(file: string): WebhookSecrets {
-  let known = secretsOf(file);
+/** Read again every second at most: a secret that left the file is refused, and all are while it is missing, empty or broken. */
+function rotatingSecrets(
+  file: string,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): WebhookSecrets {
+  const kept = new SecretFile({
+    file,
+    what: 'webhook secrets',
+    without: 'no delivery is accepted',
+    parse: (text) => secretsOf(file, text),
+    log,
+  });
+  if (kept.problem !== undefined) throw kept.problem;
   return {
     get secrets() {
-      try {
-        known = secretsOf(file);
-      } catch {
-        // It is being replaced.
-      }
-      return known;
+      return kept.current(clock.now()) ?? [];
     },
   };
 }
 
-function secretsOf(file: string): readonly string[] {
-  const secrets = textOf(file)
+function secretsOf(file: string, text: string): readonly string[] {
+  const secrets = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
   if (secrets.length > 0) return secrets;
-  throw badSecrets(file, 'is empty, expected one webhook secret per line');
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw badSecrets(file, `cannot be read: ${errorText(cause)}`, cause);
-  }
-}
-
-function badSecrets(file: string, problem: string, cause?: unknown): InputError {
-  return new InputError(problem, { code: 'serve.webhook-secret', subject: `Webhook secrets ${file}`, cause });
+  throw new InputError('is empty, expected one webhook secret per line', {
+    code: 'serve.webhook-secret',
+    subject: `Webhook secrets ${file}`,
+  });
 }

@@ -1,5 +1,3 @@
-import { compileLabelSelector, matchesLabels } from '../../model/label-selector-compile.ts';
-import type { CompiledSelector } from '../../model/label-selector-compile.ts';
 import { CLUSTER_SET_LABEL } from '../../model/managed-cluster.ts';
 import type { ManagedCluster } from '../../model/managed-cluster.ts';
 import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/managed-cluster-set.ts';
@@ -7,7 +5,7 @@ import type { Placement } from '../../model/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { countBits, hasBit, makeBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
-import { labelOf } from '../../snapshot/fleet.ts';
+import { isMember, membershipOf, type SetMembership } from './set-membership.ts';
 
 /** All placements that may use the same sets share one class: the clusters those sets hold, less those being deleted. */
 export interface EligibilityClass {
@@ -20,15 +18,10 @@ export interface EligibilityClass {
   count: number;
 }
 
-type Membership =
-  | { readonly by: 'label'; readonly name: string }
-  | { readonly by: 'selector'; readonly selector: CompiledSelector }
-  | { readonly by: 'nothing' };
-
 /** Sets, bindings and their clusters. */
 export class Eligibility {
   readonly #fleet: Fleet;
-  readonly #members = new Map<string, Membership>();
+  readonly #members = new Map<string, SetMembership>();
   readonly #bindingsOf = new Map<string, readonly string[]>();
   /** Classes by what placements say: namespace, sets, additional bindings. */
   readonly #byRequest = new Map<string, EligibilityClass>();
@@ -92,11 +85,7 @@ export class Eligibility {
 
   /** Every existing set that the cluster is a member of, sorted. */
   setsOf(cluster: ManagedCluster): string[] {
-    const isMember = (membership: Membership): boolean =>
-      membership.by === 'label'
-        ? labelOf(cluster, CLUSTER_SET_LABEL) === membership.name
-        : membership.by === 'selector' && matchesLabels(membership.selector, cluster.metadata.labels);
-    return [...this.#members].flatMap(([name, membership]) => (isMember(membership) ? [name] : [])).sort();
+    return [...this.#members].flatMap(([name, membership]) => (isMember(cluster, membership) ? [name] : [])).sort();
   }
 
   #membersOf(sets: readonly string[]): Bitset {
@@ -112,14 +101,4 @@ export class Eligibility {
       if (fleet.cluster(i).metadata.deletionTimestamp !== undefined) putBit(bits, i, false);
     return bits;
   }
-}
-
-/** A selector that does not build, or one of an unknown type, holds nothing. */
-function membershipOf(set: ManagedClusterSet): Membership {
-  const selector = set.spec?.clusterSelector;
-  const type = selector?.selectorType ?? '';
-  if (type === '' || type === 'ExclusiveClusterSetLabel') return { by: 'label', name: set.metadata.name };
-  if (type !== 'LabelSelector' || selector?.labelSelector === undefined) return { by: 'nothing' };
-  const compiled = compileLabelSelector(selector.labelSelector);
-  return compiled.ok ? { by: 'selector', selector: compiled.selector } : { by: 'nothing' };
 }

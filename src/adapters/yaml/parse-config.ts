@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import { InputError } from '../../core/errors.ts';
+import { formatFieldPath } from '../../core/model/field-path.ts';
+import type { FieldPath } from '../../core/model/field-path.ts';
+import { DEFAULT_YAML_BUDGET } from './budget.ts';
+import { makeFieldLocator } from './locate-fields.ts';
+import { loadDocument } from './load-document.ts';
+import { splitDocuments } from './split-documents.ts';
+import { syntaxProblems } from './syntax-problems.ts';
+
+/** A file of settings, and how its problems are named. */
+export interface ConfigFile {
+  readonly file: string;
+  readonly text: string;
+  readonly subject: string;
+  readonly code: string;
+}
+
+/**
+ * Reads one YAML or JSON document by a schema.
+ * @throws InputError with line and column for the first thing that is wrong, naming how many more there are
+ */
+export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S): z.infer<S> {
+  const { file, text } = config;
+  const [document, second] = splitDocuments(text);
+  if (document === undefined || second !== undefined)
+    throw wrong(
+      config,
+      `got ${second === undefined ? 'an empty file' : 'several documents'}, expected one mapping`,
+    );
+  const loaded = loadDocument(document.text, DEFAULT_YAML_BUDGET);
+  if (!loaded.ok) {
+    const [problem] = syntaxProblems(document, loaded, { file });
+    throw wrong(config, problem?.message ?? 'is no YAML', problem?.location);
+  }
+  const parsed = schema.safeParse(loaded.value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw located(config, parsed.error.issues);
+}
+
+/** What a schema cannot say, e.g. that a name is there twice. */
+export function configProblem(config: ConfigFile, path: FieldPath, message: string): InputError {
+  return located(config, [{ path: [...path], message }]);
+}
+
+type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'> & {
+  readonly code?: z.core.$ZodIssue['code'];
+  readonly errors?: readonly (readonly Issue[])[];
+  readonly expected?: string;
+  readonly input?: unknown;
+};
+
+function located(config: ConfigFile, issues: readonly Issue[]): InputError {
+  const found = issues.map((issue) => closest(issue));
+  // A key that is not known explains why another is missing, not the other way round.
+  const first = found.find(({ code }) => code === 'unrecognized_keys') ?? found[0];
+  const where = (first?.path ?? []) as FieldPath;
+  const at = makeFieldLocator(config.text)({ document: 0, within: [] }, where);
+  const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
+  const field = where.length === 0 ? '' : `${formatFieldPath(where)}: `;
+  return wrong(
+    config,
+    `${field}${first === undefined ? 'is not what was expected' : problemOf(first)}${more}`,
+    at,
+  );
+}
+
+/** Of alternatives the one that came furthest says what was meant. */
+function closest(issue: Issue): Issue {
+  const branches = (issue.errors ?? [])
+    .map((branch) => branch.map(closest))
+    .filter((branch) => branch.length > 0);
+  const [nearest] = branches.toSorted((a, b) => score(a) - score(b));
+  const [inner] = nearest ?? [];
+  return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
+}
+
+/** Fewer, and deeper, complaints are nearer. */
+function score(branch: readonly Issue[]): number {
+  return branch.length - Math.max(...branch.map(({ path: place }) => place.length)) / 10;
+}
+
+function wrong(
+  { file, subject, code }: ConfigFile,
+  problem: string,
+  at?: { readonly line: number; readonly column: number },
+): InputError {
+  return new InputError(problem, {
+    code,
+    subject,
+    location: { file, line: at?.line ?? 1, column: at?.column ?? 1 },
+  });
+}
+
+function problemOf({ code, expected, input, message }: Issue): string {
+  if (code !== 'invalid_type') return lowerFirst(message);
+  if (input === undefined) return `is missing, expected ${expected}`;
+  const given = input === null ? 'nothing' : Array.isArray(input) ? 'a list' : typeof input;
+  return `got ${given}, expected ${expected}`;
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}

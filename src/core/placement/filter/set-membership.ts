@@ -1,0 +1,28 @@
+import { compileLabelSelector, matchesLabels } from '../../model/label-selector-compile.ts';
+import type { CompiledSelector } from '../../model/label-selector-compile.ts';
+import { CLUSTER_SET_LABEL } from '../../model/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { ManagedClusterSet } from '../../model/managed-cluster-set.ts';
+import { labelOf } from '../../snapshot/fleet.ts';
+
+/** How a set says which clusters it holds. */
+export type SetMembership =
+  | { readonly by: 'label'; readonly name: string }
+  | { readonly by: 'selector'; readonly selector: CompiledSelector }
+  | { readonly by: 'nothing' };
+
+/** A selector that does not build, or one of an unknown type, holds nothing. */
+export function membershipOf(set: ManagedClusterSet): SetMembership {
+  const selector = set.spec?.clusterSelector;
+  const type = selector?.selectorType ?? '';
+  if (type === '' || type === 'ExclusiveClusterSetLabel') return { by: 'label', name: set.metadata.name };
+  if (type !== 'LabelSelector' || selector?.labelSelector === undefined) return { by: 'nothing' };
+  const compiled = compileLabelSelector(selector.labelSelector);
+  return compiled.ok ? { by: 'selector', selector: compiled.selector } : { by: 'nothing' };
+}
+
+export function isMember(cluster: ManagedCluster, membership: SetMembership): boolean {
+  return membership.by === 'label'
+    ? labelOf(cluster, CLUSTER_SET_LABEL) === membership.name
+    : membership.by === 'selector' && matchesLabels(membership.selector, cluster.metadata.labels);
+}
