@@ -1,9 +1,28 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createHmac } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BearerTokens } from '../../plugin/bearer-tokens.ts';
+import { GETPARAMS_PATH, GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
+import type { PluginSource } from '../../plugin/plugin-source.ts';
+import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
+import type { ControllerHttpOptions } from '../../src/app/serve/http/controller-http-options.ts';
+import { webhookRoute } from '../../src/app/serve/http/webhook-route.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { TokenFile } from '../../src/hub/auth/token-file.ts';
 import { issueKubeconfig } from '../../src/hub/maintenance/issue-kubeconfig.ts';
@@ -197,3 +216,152 @@ describe('a credential of the hub that was revoked', () => {
     rmSync(empty, { recursive: true });
   });
 });
+
+describe('a secret that left its file while berth serve runs', () => {
+  let dir: string;
+  let nowMs: number;
+  let log: SilentLogger;
+  let listener: HttpListener;
+  const file = () => join(dir, 'secrets');
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'berth-secrets-'));
+    nowMs = 1_000_000;
+    log = new SilentLogger();
+    writeFileSync(file(), `${KEPT}\n${GONE}\n`);
+    const clock = { now: () => nowMs, schedule: () => () => undefined };
+    const tokens = new BearerTokens({ file: file(), clock, log });
+    const endpoint = new GetparamsEndpoint({ source: NOTHING_YET, tokens });
+    const options = { clock, log, http: { webhookSecretFiles: { github: file(), gitlab: file() } } };
+    const webhooks = webhookRoute({ options, loops: [] } as unknown as ControllerHttpOptions);
+    const app = express().use('/webhooks', webhooks);
+    listener = await listenHttp({ host: '127.0.0.1', port: 0 }, async (request, response) => {
+      if (request.url?.endsWith(GETPARAMS_PATH) === true) return endpoint.handle(request, response);
+      app(request, response);
+    });
+  });
+  afterEach(async () => {
+    await listener.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  const post = async (path: string, headers: Record<string, string>, body = '{}'): Promise<number> =>
+    (await fetch(`${listener.url}${path}`, { method: 'POST', headers, body })).status;
+  const ask = (token: string) => post(GETPARAMS_PATH, { authorization: `Bearer ${token}` });
+  const deliver = (secret: string) =>
+    post('/webhooks/github', {
+      'x-github-event': 'ping',
+      'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update('{}').digest('hex')}`,
+    });
+  /** 400: an accepted token with a body that asks for nothing. */
+  const accepted = async (secret: string) => ({
+    plugin: (await ask(secret)) === 400,
+    webhook: (await deliver(secret)) === 202,
+    gitlab:
+      (await post('/webhooks/gitlab', { 'x-gitlab-token': secret, 'x-gitlab-event': 'Ping Hook' })) === 202,
+  });
+  const ALL_ACCEPT = { plugin: true, webhook: true, gitlab: true };
+  const ALL_REFUSE = { plugin: false, webhook: false, gitlab: false };
+
+  it('is refused within five seconds, though no unknown one is sent', async () => {
+    expect(await accepted(GONE)).toEqual(ALL_ACCEPT);
+    writeFileSync(file(), `${KEPT}\n`);
+    nowMs += REVOKED_WITHIN_MS;
+    expect(await accepted(GONE)).toEqual(ALL_REFUSE);
+    expect(await accepted(KEPT)).toEqual(ALL_ACCEPT);
+  });
+
+  it('is refused when the new file has the size and the time of the old one', async () => {
+    expect(await accepted(GONE)).toEqual(ALL_ACCEPT);
+    const { atime, mtime } = statSync(file());
+    writeFileSync(file(), `${KEPT}\n${GONE.replace('x', 'y')}\n`);
+    utimesSync(file(), atime, mtime);
+    nowMs += REVOKED_WITHIN_MS;
+    expect(await accepted(GONE)).toEqual(ALL_REFUSE);
+  });
+
+  it('is refused when the clock is set back', async () => {
+    expect(await accepted(GONE)).toEqual(ALL_ACCEPT);
+    writeFileSync(file(), `${KEPT}\n`);
+    nowMs -= 900_000;
+    expect(await accepted(GONE)).toEqual(ALL_REFUSE);
+  });
+
+  it.each<[string, () => void]>([
+    ['emptied', () => truncateSync(file())],
+    ['left with blank lines', () => writeFileSync(file(), '\n \n\n')],
+    ['deleted', () => rmSync(file())],
+    [
+      'turned into a directory',
+      () => {
+        rmSync(file());
+        mkdirSync(file());
+      },
+    ],
+    [
+      'turned into a pipe',
+      () => {
+        rmSync(file());
+        execFileSync('mkfifo', [file()]);
+      },
+    ],
+    ['grown beyond all measure', () => writeFileSync(file(), `${KEPT}\n`.repeat(100_000))],
+  ])(
+    'nothing is accepted once the file is %s, which is logged once; a whole file counts again',
+    async (_name, harm) => {
+      expect(await accepted(KEPT)).toEqual(ALL_ACCEPT);
+      harm();
+      for (const wait of [REVOKED_WITHIN_MS, REVOKED_WITHIN_MS]) {
+        nowMs += wait;
+        expect(await accepted(KEPT)).toEqual(ALL_REFUSE);
+      }
+      const said = log.entries.filter(({ message }) => message === 'secret file cannot be used');
+      expect(said.map(({ fields }) => fields['what']).sort()).toEqual([
+        'bearer tokens',
+        'webhook secrets',
+        'webhook secrets',
+      ]);
+      rmSync(file(), { recursive: true, force: true });
+      writeFileSync(file(), `${KEPT}\n`);
+      nowMs += REVOKED_WITHIN_MS;
+      expect(await accepted(KEPT)).toEqual(ALL_ACCEPT);
+    },
+  );
+
+  it('is refused when a mounted Secret changes: a link to a folder that is swapped', async () => {
+    const mount = join(dir, 'mount');
+    const publish = (version: string, secrets: readonly string[]): void => {
+      mkdirSync(join(mount, version), { recursive: true });
+      writeFileSync(join(mount, version, 'tokens'), secrets.join('\n'));
+      symlinkSync(version, join(mount, '..data_tmp'));
+      renameSync(join(mount, '..data_tmp'), join(mount, '..data'));
+    };
+    publish('..v1', [KEPT, GONE]);
+    symlinkSync('..data/tokens', join(mount, 'tokens'));
+    rmSync(file());
+    symlinkSync(join(mount, 'tokens'), file());
+    nowMs += REVOKED_WITHIN_MS;
+    expect(await accepted(GONE)).toEqual(ALL_ACCEPT);
+    publish('..v2', [KEPT]);
+    nowMs += REVOKED_WITHIN_MS;
+    expect(await accepted(GONE)).toEqual(ALL_REFUSE);
+    expect(await accepted(KEPT)).toEqual(ALL_ACCEPT);
+  });
+
+  it('never appears in the log', async () => {
+    await ask(GONE);
+    writeFileSync(file(), `${KEPT} ${GONE}\n`);
+    nowMs += REVOKED_WITHIN_MS;
+    await ask(GONE);
+    expect(log.entries.length).toBeGreaterThan(0);
+    expect(JSON.stringify(log.entries)).not.toMatch(new RegExp(`${KEPT}|${GONE}`));
+  });
+});
+
+const KEPT = 'a-token-that-is-kept-x';
+const GONE = 'a-token-that-goes-xxxx';
+const NOTHING_YET: PluginSource = {
+  problem: () => 'nothing was read',
+  placement: () => undefined,
+  cluster: () => undefined,
+  isInSets: () => false,
+};

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { InputError, errorText } from '../../core/errors.ts';
@@ -84,6 +84,9 @@ export class TlsPair {
     for (const { problem } of [this.#cert, this.#key]) if (problem !== undefined) throw problem;
     const [cert = '', key = ''] = [this.#cert.value, this.#key.value];
     try {
+      // A context is also made of an empty certificate, and then serves nobody.
+      if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+        throw new Error('the key belongs to another certificate');
       createSecureContext({ cert, key });
       return { cert, key, minVersion: 'TLSv1.2' };
     } catch (cause) {

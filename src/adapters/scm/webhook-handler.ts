@@ -66,6 +66,7 @@ function providerOf(url: string): WebhookProvider | undefined {
   return WEBHOOK_PROVIDERS.find((provider) => provider === last);
 }
 
+/** The name of a delivery is not signed: whoever sends a body again that was seen on its way causes one more fetch, and no more. */
 function isRepeated(seen: Set<string>, provider: WebhookProvider, headers: WebhookHeaders): boolean {
   const id = DELIVERY_HEADERS.map((name) => headerOf(headers, name)).find((value) => value !== undefined);
   if (id === undefined) return false;

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { errorText, InputError, TransientError } from '../../../core/errors.ts';
+import { isLoopbackHost } from '../../loopback-host.ts';
+import type { CliIo } from '../cli-io.ts';
 
 /** Flags of commands that ask a running controller. */
 export interface ControllerFlags {
@@ -19,12 +21,15 @@ export function addControllerFlags(command: Command): Command {
 
 /** @throws TransientError when nobody answers, InputError when the controller refuses */
 export async function askController(
+  io: Pick<CliIo, 'stderr'>,
   flags: ControllerFlags,
   method: 'GET' | 'POST',
   path: string,
 ): Promise<unknown> {
   const url = `${flags.server.replace(/\/$/, '')}/api/v1/${path}`;
   const token = await readToken(flags.tokenFile);
+  if (isInTheClear(flags.server))
+    io.stderr.write(`warning: the token travels in the clear to ${flags.server}: use https\n`);
   let response: Response;
   try {
     response = await fetch(url, {
@@ -46,6 +51,12 @@ export async function askController(
     code: 'cli.server',
     subject: url,
   });
+}
+
+function isInTheClear(server: string): boolean {
+  if (!URL.canParse(server)) return false;
+  const { protocol, hostname } = new URL(server);
+  return protocol === 'http:' && !isLoopbackHost(hostname);
 }
 
 /** @throws InputError when the file cannot be read, or holds only hashes */

@@ -17,7 +17,7 @@ export const reconcileCommand: CliCommand = {
       .addHelpText('after', HELP)
       .action(
         run(async (io, flags: ControllerFlags) => {
-          const answer = (await askController(flags, 'POST', 'reconcile')) as { message: string };
+          const answer = (await askController(io, flags, 'POST', 'reconcile')) as { message: string };
           io.stdout.write(`${answer.message}\n`);
           return 0;
         }),

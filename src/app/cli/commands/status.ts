@@ -31,7 +31,7 @@ export const statusCommand: CliCommand = {
 };
 
 async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
-  const status = (await askController(flags, 'GET', 'status')) as ControllerStatus;
+  const status = (await askController(io, flags, 'GET', 'status')) as ControllerStatus;
   io.stdout.write(
     flags.output === 'table' ? renderStatus(status) : await renderDocument(status, flags.output),
   );
