@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { InputError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
+import { tightenDirectory } from '../runtime/files/tighten-directory.ts';
 import { ocmChecks } from './admit/ocm-checks.ts';
 import type { AuditLog } from './auth/audit-log.ts';
 import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
@@ -23,7 +24,7 @@ import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
 import { SILENT_LOG } from './hub-options.ts';
 import { lockDirectory } from './log/lock-file.ts';
-import { REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
+import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
 import { ApiCluster } from './members/api-cluster.ts';
 import { createBootstrapObjects } from './members/bootstrap-objects.ts';
 import { clusterDirectory } from './members/cluster-directory.ts';
@@ -53,7 +54,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     onFatal: options.onFatal ?? exitOnFatal(options.log ?? SILENT_LOG),
   };
   for (const name of settled.members) requireMemberName(name);
-  mkdirSync(settled.dataDir, { recursive: true, mode: 0o700 });
+  await tightenDirectory(settled.dataDir, isHubData, settled.log);
   const lock = lockDirectory(settled.dataDir);
   try {
     return await serve(settled, () => lock.release());

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, TransientError } from '../../core/errors.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
@@ -38,7 +39,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   static async open(options: MirrorOptions): Promise<GitProgramMirror> {
     const url = parseGitUrl(options.url);
     checkAuthFits(url, options.auth ?? NO_AUTH);
-    await mkdir(options.mirrorDir, { recursive: true });
+    await mkdir(options.mirrorDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const unlock = await lockMirror(options.mirrorDir);
     try {
       await prepare(options);
@@ -206,7 +207,9 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
   const { mirrorDir, url, ambient } = options;
   const environment = gitEnvironment({ gitDir: mirrorDir, ambient });
   const subject = `Git mirror ${mirrorDir}`;
-  await writeFile(path.join(mirrorDir, GROUP_SCRIPT_FILE.name), GROUP_SCRIPT_FILE.text);
+  await writeFile(path.join(mirrorDir, GROUP_SCRIPT_FILE.name), GROUP_SCRIPT_FILE.text, {
+    mode: PRIVATE_FILE_MODE,
+  });
   const recorded = await readFile(path.join(mirrorDir, URL_FILE), 'utf8').catch(() => undefined);
   if (recorded === url) {
     await removeLeftovers(mirrorDir);
@@ -231,5 +234,5 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
       subject,
       cause: made.error,
     });
-  await writeFile(path.join(mirrorDir, URL_FILE), url);
+  await writeFile(path.join(mirrorDir, URL_FILE), url, { mode: PRIVATE_FILE_MODE });
 }

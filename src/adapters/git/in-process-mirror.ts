@@ -1,9 +1,9 @@
-import fs from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '../../core/errors.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
 import { gitDirAt } from './git-dir.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
@@ -18,6 +18,7 @@ import { lockMirror } from './mirror-lock.ts';
 import { DEFAULT_FETCH_TIMEOUT_MS } from './mirror-options.ts';
 import type { MirrorOptions } from './mirror-options.ts';
 import { checkPackBounds } from './pack-bounds.ts';
+import { privateFs } from './private-fs.ts';
 import { checkingRefs } from './ref-advertisement.ts';
 import { noteShallow } from './shallow-commits.ts';
 
@@ -48,7 +49,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     checkAuthFits(url, options.auth ?? NO_AUTH);
     if (url.transport === 'ssh')
       throw needsGitProgram(`Git repository ${url.text}`, 'ssh', 'use the https URL of the repository');
-    await mkdir(options.mirrorDir, { recursive: true });
+    await mkdir(options.mirrorDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const unlock = await lockMirror(options.mirrorDir);
     try {
       if (url.transport === 'file')
@@ -128,7 +129,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 
   async pin(name: PinName, commit: string): Promise<void> {
     // A repository that is read in place belongs to somebody else.
-    if (!this.#remote) return writeFile(this.#pinFile(name), commit);
+    if (!this.#remote) return writeFile(this.#pinFile(name), commit, { mode: PRIVATE_FILE_MODE });
     await git.writeRef({ ...this.store, ref: `refs/berth/${name}`, value: commit, force: true });
   }
 
@@ -260,29 +261,30 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 }
 
 /** Files as ever; a pack is looked through before it is written, and so before anything in it is inflated. */
-function checkingPacks(subject: string): { readonly promises: typeof fs.promises } {
-  const writeChecked = async (...args: Parameters<typeof writeFile>): Promise<void> => {
+function checkingPacks(subject: string): typeof privateFs {
+  const { promises } = privateFs;
+  const writeChecked: typeof promises.writeFile = async (...args) => {
     const [file, data] = args;
     if (typeof file === 'string' && file.endsWith('.pack') && Buffer.isBuffer(data))
       await checkPackBounds(data, subject);
-    return writeFile(...args);
+    return promises.writeFile(...args);
   };
-  return { promises: { ...fs.promises, writeFile: writeChecked } };
+  return { promises: { ...promises, writeFile: writeChecked } };
 }
 
 async function prepare(options: MirrorOptions): Promise<void> {
   const { mirrorDir: gitdir, url } = options;
   const path = 'remote.origin.url';
-  const recorded: unknown = await git.getConfig({ fs, gitdir, path }).catch(() => undefined);
+  const recorded: unknown = await git.getConfig({ fs: privateFs, gitdir, path }).catch(() => undefined);
   if (recorded !== url) await make(options);
 }
 
 /** Makes the directory an empty repository for this URL; what the git program kept there, or another URL brought, is only a cache. */
 async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await clearMirror(gitdir);
-  await git.init({ fs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });
+  await git.init({ fs: privateFs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });
   // Written last: it says that the mirror is whole. It also holds the refspec that isomorphic-git asks for.
-  await git.addRemote({ fs, gitdir, remote: 'origin', url, force: true });
+  await git.addRemote({ fs: privateFs, gitdir, remote: 'origin', url, force: true });
 }
 
 /** Where nothing is yet, the place itself: what lies there is looked at with every fetch. */

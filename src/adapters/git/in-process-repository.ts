@@ -1,4 +1,3 @@
-import fs from 'node:fs';
 import git from 'isomorphic-git';
 import { InputError, TransientError, errorText } from '../../core/errors.ts';
 import type {
@@ -16,6 +15,7 @@ import { refuseExpression } from './in-process-limits.ts';
 import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from './commit-object.ts';
 import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.ts';
 import type { ReadTree, TreeLeaf } from './in-process-tree.ts';
+import { privateFs } from './private-fs.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from './resolve-ref.ts';
 import type { RefReader } from './resolve-ref.ts';
 import { shallowCommits } from './shallow-commits.ts';
@@ -49,7 +49,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   protected get store() {
-    return { fs, gitdir: this.gitDir, cache: this.cache };
+    return { fs: privateFs, gitdir: this.gitDir, cache: this.cache };
   }
 
   resolve(ref: GitRef): Promise<string> {

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../core/errors.ts';
+import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 
 const LOCK_FILE = 'berth-lock';
 
@@ -12,7 +13,10 @@ export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>
   const file = path.join(mirrorDir, LOCK_FILE);
   for (let attempt = 0; ; attempt++) {
     try {
-      await writeFile(file, `${process.pid} ${(await lifeOf(process.pid))?.birth ?? ''}`, { flag: 'wx' });
+      await writeFile(file, `${process.pid} ${(await lifeOf(process.pid))?.birth ?? ''}`, {
+        flag: 'wx',
+        mode: PRIVATE_FILE_MODE,
+      });
       break;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 2) throw error;

@@ -4,6 +4,7 @@ import { TransientError } from '../../core/errors.ts';
 import type { BerthError } from '../../core/errors.ts';
 import { killGroup } from '../../runtime/kill-group.ts';
 import { gitFailure } from './git-failure.ts';
+import { withPrivateUmask } from './private-umask.ts';
 
 export interface GitRun {
   readonly args: readonly string[];
@@ -48,12 +49,14 @@ export function runGit(run: GitRun): Promise<GitResult> {
     new TransientError(`git ${run.args[0] ?? ''} ${why}`, { code, subject: run.subject, cause });
   return new Promise((resolve, reject) => {
     if (run.signal?.aborted === true) return reject(stopped('was stopped before it began', 'git.aborted'));
-    const git = spawn('git', run.args, {
-      cwd: run.cwd,
-      env: { ...run.environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    });
+    const git = withPrivateUmask(() =>
+      spawn('git', run.args, {
+        cwd: run.cwd,
+        env: { ...run.environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      }),
+    );
     if (run.inBackground === true) giveWay(git.pid);
     let failure: TransientError | undefined;
     let killTimer: NodeJS.Timeout | undefined;

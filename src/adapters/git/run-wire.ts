@@ -7,9 +7,10 @@ import type { GitRun } from './run-git.ts';
 
 /**
  * Starts git as the leader of a process group and says on stderr which, because simple-git can neither start a process in a
- * group of its own nor tell its id. `exec` keeps the id, so that the shell's is the group's.
+ * group of its own nor tell its id. `exec` keeps the id, so that the shell's is the group's. What git writes is the owner's alone.
  */
-const GROUP_SCRIPT = `echo "berth-group $$" >&2
+const GROUP_SCRIPT = `umask 077
+echo "berth-group $$" >&2
 command -v setsid >/dev/null 2>&1 && exec setsid git "$@"
 exec perl -e 'setpgrp(0, 0); exec { $ARGV[0] } @ARGV or exit 127' git "$@"
 `;

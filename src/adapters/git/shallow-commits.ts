@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 
 /** Where the history of a repository that does not have all of it begins: the parents of these commits may not be there. */
 export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string>> {
@@ -11,5 +12,7 @@ export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string
 export async function noteShallow(gitDir: string, ids: readonly string[]): Promise<void> {
   const known = await shallowCommits(gitDir);
   if (ids.every((id) => known.has(id))) return;
-  await writeFile(join(gitDir, 'shallow'), [...new Set([...known, ...ids])].map((id) => `${id}\n`).join(''));
+  await writeFile(join(gitDir, 'shallow'), [...new Set([...known, ...ids])].map((id) => `${id}\n`).join(''), {
+    mode: PRIVATE_FILE_MODE,
+  });
 }

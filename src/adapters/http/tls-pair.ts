@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { InputError, errorText } from '../../core/errors.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
-import { SecretFile } from '../../runtime/secret-file.ts';
+import { SecretFile } from '../../runtime/files/secret-file.ts';
 
 const CHECK_EVERY_MS = 5_000;
 const OTHERS_MAY_READ = 0o004;

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
 import { historyFiles, HistoryReader, type WorldManifest } from './history-reader.ts';
 import { LineFile } from './line-file.ts';
@@ -45,8 +46,8 @@ export class HistoryStore {
     this.#options = options;
     this.#reader = new HistoryReader(options.dir);
     this.#lines = new LineFile(historyFiles.records(options.dir));
-    mkdirSync(join(options.dir, 'pieces'), { recursive: true });
-    mkdirSync(join(options.dir, 'worlds'), { recursive: true });
+    for (const folder of ['pieces', 'worlds'])
+      mkdirSync(join(options.dir, folder), { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     removeLeftovers(historyFiles.records(options.dir));
   }
 

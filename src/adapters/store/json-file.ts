@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Logger } from '../../core/ports.ts';
+import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
 import { MapJournal } from './map-journal.ts';
 import { syncDirectory } from './sync-directory.ts';
@@ -29,7 +30,7 @@ export class JsonFileMap<T> {
     this.#file = file;
     this.#clock = clock;
     this.#log = log;
-    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     removeLeftovers(file);
     this.#values = this.#load();
     this.#journal = new MapJournal(`${file}.journal`);

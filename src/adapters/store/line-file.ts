@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { writeFileAtomic } from './atomic-file.ts';
 import { syncDirectory } from './sync-directory.ts';
 
@@ -48,7 +49,7 @@ function textOf(lines: readonly string[]): string {
 }
 
 async function openAtLineStart(file: string): Promise<FileHandle> {
-  const handle = await open(file, 'a+');
+  const handle = await open(file, 'a+', PRIVATE_FILE_MODE);
   try {
     const { size } = await handle.stat();
     if (size === 0) return handle;

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { decodeSegment, encodeSegment } from './segment-file.ts';
 import type { CacheRecord } from './segment-file.ts';
 
@@ -72,12 +73,12 @@ export class RecordCache {
 
   async #write(records: readonly CacheRecord[]): Promise<string> {
     const { dir, stamp } = this.#options;
-    await mkdir(dir, { recursive: true });
+    await mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const newest = Number(SEGMENT.exec((await this.#files()).at(-1) ?? '')?.[1] ?? 0);
     const name = `${String(newest + 1).padStart(10, '0')}-${randomBytes(4).toString('hex')}.seg`;
     const temporary = path.join(dir, `${name}.${process.pid}.tmp`);
     try {
-      await writeFile(temporary, encodeSegment(stamp, records));
+      await writeFile(temporary, encodeSegment(stamp, records), { mode: PRIVATE_FILE_MODE });
       await rename(temporary, path.join(dir, name));
     } catch (error) {
       await rm(temporary, { force: true });

@@ -236,7 +236,7 @@ class DemoStory {
   }
 
   #log(file: string): ReturnType<typeof createLogger> {
-    const stream = createWriteStream(join(this.#options.dataDir, file), { flags: 'a' });
+    const stream = createWriteStream(join(this.#options.dataDir, file), { flags: 'a', mode: 0o600 });
     this.#closers.push(() => new Promise((resolve) => stream.end(resolve)));
     return createLogger({ level: 'info', stream });
   }

@@ -23,6 +23,13 @@ export interface ControllerState {
   close(): Promise<void>;
 }
 
+/** Whether an entry of a data directory is the controller's. */
+export function isControllerData(name: string): boolean {
+  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|commits|hub-records)\.json.*)$/.test(
+    name,
+  );
+}
+
 /** Of the newest record of which the hub has all that came before. */
 const THROUGH = 'through';
 

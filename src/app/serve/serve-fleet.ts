@@ -1,10 +1,11 @@
 import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
+import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
-import { type ControllerState, openControllerState } from './controller-state.ts';
+import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from './publish/decision-recorder.ts';
@@ -56,6 +57,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     staleAfterMs: options.staleAfterMs ?? 300_000,
     onError: (kind, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
   });
+  await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
   const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();

@@ -1,10 +1,11 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProvidedAuth } from '../../adapters/git/git-auth.ts';
 import { GitHubApp } from '../../adapters/scm/github-app.ts';
 import { InputError } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeApi, ObjectKey } from '../../core/ports.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 
 const SECRET: KindInfo = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
@@ -89,11 +90,13 @@ export class SecretAuth {
     if (knownHosts === undefined)
       throw this.#problem('holds an ssh key without known_hosts', 'without it nobody knows who the host is');
     const { dir } = this.#options;
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const [keyFile, knownHostsFile] = [path.join(dir, 'identity'), path.join(dir, 'known_hosts')];
     // ssh insists on the line break at the end, which many ways of making Secrets lose.
-    await writeFile(keyFile, key.endsWith('\n') ? key : `${key}\n`, { mode: 0o600 });
-    await writeFile(knownHostsFile, knownHosts, { mode: 0o600 });
+    await writeFile(keyFile, key.endsWith('\n') ? key : `${key}\n`, { mode: PRIVATE_FILE_MODE });
+    await writeFile(knownHostsFile, knownHosts, { mode: PRIVATE_FILE_MODE });
+    // One that was there before keeps its mode, and ssh refuses a key that others may read.
+    await chmod(keyFile, PRIVATE_FILE_MODE);
     return { type: 'ssh', keyFile, knownHostsFile };
   }
 

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
@@ -9,7 +9,9 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
   // A file put in the place of /dev/stdout or /dev/null would be there for everybody, and for good.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return writeFileSync(path, content);
   const temporary = `${path}.new`;
-  const file = openSync(temporary, 'w', 0o600);
+  // Where others may write, one of them may have put a file or a link there to read along: it goes, or this fails.
+  rmSync(temporary, { force: true });
+  const file = openSync(temporary, 'wx', 0o600);
   try {
     writeFileSync(file, content);
     fsyncSync(file);

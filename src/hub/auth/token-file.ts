@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { InputError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
-import { SecretFile } from '../../runtime/secret-file.ts';
+import { SecretFile } from '../../runtime/files/secret-file.ts';
 import { SILENT_LOG } from '../hub-options.ts';
 import type { UserInfo } from '../write/write-request.ts';
 import { changeCredentials } from './change-credentials.ts';

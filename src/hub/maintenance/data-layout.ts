@@ -16,6 +16,13 @@ export const SECRET_FILES = [
   'admin.kubeconfig',
 ] as const;
 
+/** Whether an entry of a data directory is the hub's. */
+export function isHubData(name: string): boolean {
+  return /^(pki|hub|members|audit\.log.*|server\.json|lock|admin.*\.kubeconfig|(tokens|revocations)\.json)$/.test(
+    name,
+  );
+}
+
 /** Clusters that have data here, the hub first. @throws InputError when the directory is no data directory */
 export function clustersIn(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, 'pki', 'ca.crt')))

@@ -5,7 +5,7 @@ import type { WebhookSecrets } from '../../../adapters/scm/verify-webhook.ts';
 import { webhookHandler } from '../../../adapters/scm/webhook-handler.ts';
 import { InputError } from '../../../core/errors.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
-import { SecretFile } from '../../../runtime/secret-file.ts';
+import { SecretFile } from '../../../runtime/files/secret-file.ts';
 import type { GitLoop } from '../sync/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
@@ -13,7 +13,9 @@ import type { ControllerHttpOptions } from './controller-http-options.ts';
 export function webhookRoute({ options, loops }: ControllerHttpOptions): RequestHandler {
   const files = Object.entries(options.http?.webhookSecretFiles ?? {});
   const handle = webhookHandler({
-    providers: Object.fromEntries(files.map(([provider, file]) => [provider, rotatingSecrets(file, options)])),
+    providers: Object.fromEntries(
+      files.map(([provider, file]) => [provider, rotatingSecrets(file, options)]),
+    ),
     nowMs: () => options.clock.now(),
     onEvent: (event, provider) => {
       if (event.kind !== 'push') return;

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
-import { BerthError, errorText, InputError } from '../core/errors.ts';
-import type { Logger } from '../core/ports.ts';
+import { BerthError, errorText, InputError } from '../../core/errors.ts';
+import type { Logger } from '../../core/ports.ts';
 
 /** Tokens, secrets and certificates are small; anything larger is another file. */
 const MAX_BYTES = 1024 * 1024;

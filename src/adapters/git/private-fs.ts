@@ -1,0 +1,19 @@
+import fs from 'node:fs';
+import type { MakeDirectoryOptions } from 'node:fs';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+
+const { mkdir, writeFile } = fs.promises;
+
+/** Files for isomorphic-git: what it makes is the owner's alone, whatever the umask. */
+export const privateFs = {
+  promises: {
+    ...fs.promises,
+    mkdir: (path: string, options: MakeDirectoryOptions = {}) =>
+      mkdir(path, { ...options, mode: PRIVATE_DIRECTORY_MODE }),
+    writeFile: (...[file, data, options]: Parameters<typeof writeFile>) =>
+      writeFile(file, data, {
+        ...(typeof options === 'string' ? { encoding: options } : options),
+        mode: PRIVATE_FILE_MODE,
+      }),
+  },
+};

@@ -1,0 +1,16 @@
+import { isMainThread } from 'node:worker_threads';
+
+/** What git writes is the owner's alone. */
+const PRIVATE_UMASK = 0o077;
+
+/** Starts a program that inherits the umask; Node.js can set it for the whole process only. */
+export function withPrivateUmask<T>(start: () => T): T {
+  // Threads cannot set it; none of ours starts a git that writes.
+  if (!isMainThread) return start();
+  const before = process.umask(PRIVATE_UMASK);
+  try {
+    return start();
+  } finally {
+    process.umask(before);
+  }
+}

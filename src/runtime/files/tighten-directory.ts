@@ -1,0 +1,63 @@
+import { chmod, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../../core/ports.ts';
+import { PRIVATE_DIRECTORY_MODE } from './private-mode.ts';
+
+const OTHERS = 0o077;
+
+/**
+ * Makes a data directory, and takes away from one that was there before what other users may do with it: an older version, or
+ * whoever made the directory, may have left it open. Below a directory that nobody else may enter nothing needs a look.
+ * @param isOwn whether an entry of the directory is Berth's: what else lies there keeps its modes. A directory with foreign
+ *   folders in it (`/tmp`, a home) stays open, and only Berth's entries are closed
+ */
+export async function tightenDirectory(
+  dataDir: string,
+  isOwn: (name: string) => boolean,
+  log: Logger,
+): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  const directory = await realpath(dataDir);
+  if (((await lstat(directory)).mode & OTHERS) === 0) return;
+  const entries = await readdir(directory, { withFileTypes: true });
+  const foreign = entries.filter(
+    (entry) => entry.isDirectory() && !isOwn(entry.name) && entry.name !== 'lost+found',
+  );
+  const changed = { count: 0 };
+  for (const { name } of entries) if (isOwn(name)) await tightenTree(join(directory, name), changed);
+  if (foreign.length === 0) await tighten(directory, changed);
+  else
+    log.warn('the data directory is shared with other folders, and other users may list it', {
+      directory,
+      folders: foreign.slice(0, 5).map(({ name }) => name),
+      hint: 'give Berth a directory of its own',
+    });
+  if (changed.count > 0)
+    log.warn('data could be read by other users of this machine, which was corrected', {
+      directory,
+      entries: changed.count,
+    });
+}
+
+interface Changed {
+  count: number;
+}
+
+async function tightenTree(path: string, changed: Changed): Promise<void> {
+  // First the folder: from then on nobody else reaches what is in it.
+  if (!(await tighten(path, changed))) return;
+  const entries = await readdir(path).catch((): string[] => []);
+  for (const name of entries) await tightenTree(join(path, name), changed);
+}
+
+/** @returns whether it is a directory. What belongs to another user, or went away meanwhile, is left as it is; links are not followed */
+async function tighten(path: string, changed: Changed): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || !(found.isDirectory() || found.isFile())) return false;
+  if ((found.mode & OTHERS) !== 0)
+    await chmod(path, found.mode & ~OTHERS & 0o7777).then(
+      () => void (changed.count += 1),
+      () => undefined,
+    );
+  return found.isDirectory();
+}
