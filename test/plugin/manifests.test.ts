@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseTokenFile } from '../../plugin/token-file.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { parseManifests } from '../../src/adapters/yaml/parse-manifests.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
@@ -28,5 +29,28 @@ describe('plugin manifests', () => {
     const [, secretName, key] = /^\$([^:]+):(.+)$/.exec(token) ?? [];
     const secret = objects.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secretName);
     expect(Object.keys(secret?.['stringData'] as object)).toContain(key);
+  });
+
+  it('the tokens of the controller are declared, and none of them is good before it was replaced', () => {
+    const objects = read('controller.yaml').manifests.map(({ object }) => object);
+    const secret = objects.find(({ metadata }) => metadata.name === 'berth-tokens');
+    const text = (secret?.['stringData'] as Record<string, string>)['tokens.yaml'] ?? '';
+    const tokens = parseTokenFile('tokens.yaml', text);
+    expect(tokens.map(({ grant, isPlaceholder }) => [grant.name, [...grant.scopes], isPlaceholder])).toEqual([
+      ['argocd', ['plugin'], true],
+      ['operator', ['api'], true],
+    ]);
+    expect(tokens[0]?.grant.namespaces).toEqual(new Set(['team-a']));
+  });
+
+  it('what serves, what asks and what is certified are the same address', () => {
+    const config = read('argocd.yaml').manifests.map(({ object }) => object)[0];
+    const url = new URL((config?.['data'] as { baseUrl: string }).baseUrl);
+    const service = read('controller.yaml').manifests.find(({ object }) => object.kind === 'Service')?.object;
+    expect(url.protocol).toBe('https:');
+    expect(url.hostname).toBe(`${service?.metadata.name}.${service?.metadata.namespace}.svc`);
+    expect((service?.['spec'] as { ports: { port: number }[] }).ports[0]?.port).toBe(Number(url.port));
+    const certificate = read('certificate.yaml').manifests.at(-1)?.object;
+    expect((certificate?.['spec'] as { dnsNames: string[] }).dnsNames).toContain(url.hostname);
   });
 });
