@@ -60,10 +60,7 @@ export class GetparamsEndpoint {
     this.#options.onAnswer?.({ ...seen, status, items });
   }
 
-  async #answer(
-    request: IncomingMessage,
-    seen: { applicationSet: string; token: string },
-  ): Promise<Outcome> {
+  async #answer(request: IncomingMessage, seen: { applicationSet: string; token: string }): Promise<Outcome> {
     if (request.method !== 'POST') return refuse(405, 'use POST');
     const grant = this.#options.tokens.identify(request);
     if (grant === 'placeholder') return refuse(401, PLACEHOLDER_SENT);
@@ -115,7 +112,11 @@ const PLACEHOLDER_SENT =
  * An answer without the clusters outside would be a decision that nobody made, and Argo CD would delete their Applications: a
  * placement is answered whole or not at all. All groups count, so that none of them can be asked for by itself.
  */
-function staysInSets({ groups }: PluginPlacement, { clusterSets }: TokenGrant, source: PluginSource): boolean {
+function staysInSets(
+  { groups }: PluginPlacement,
+  { clusterSets }: TokenGrant,
+  source: PluginSource,
+): boolean {
   if (clusterSets === 'any') return true;
   return groups.every(({ decisions }) =>
     decisions.every(({ clusterName }) => source.isInSets(clusterName, clusterSets)),

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createHmac } from 'node:crypto';
+import { connect as connectHttp2 } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -120,6 +121,29 @@ describe('a credential of the hub that was revoked', () => {
     expect((await hub.call('POST', LISTS, { body, token: bob })).status).toBe(201);
     for (;;) if ((await kept.next()).object.metadata.name === name) break;
     kept.close();
+  });
+
+  it('loses an HTTP/2 connection that proved it, and the watch on it', async () => {
+    const session = connectHttp2(hub.hub.url, { ca: hub.hub.caPem });
+    const open = (path: string) => session.request({ ':path': path, authorization: `Bearer ${alice}` });
+    const statusOver = (path: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const stream = open(path);
+        stream.on('response', (headers) => resolve(Number(headers[':status'])));
+        stream.on('error', reject);
+        stream.resume();
+      });
+    expect(await statusOver(LISTS)).toBe(200);
+    const watch = open(`${LISTS}?watch=true`);
+    const ended = new Promise<void>((resolve) => watch.on('close', resolve));
+    watch.on('error', () => undefined);
+    await new Promise((resolve) => watch.once('response', resolve));
+    watch.resume();
+    expect(await berth(['--user', 'alice'])).toMatchObject({ code: 0 });
+    clock.skip(REVOKED_WITHIN_MS);
+    await ended;
+    await expect.poll(() => statusOver(LISTS)).toBe(401);
+    session.destroy();
   });
 
   it('berth hub revoke --token-file takes one token of a user and leaves the others', async () => {

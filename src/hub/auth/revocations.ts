@@ -26,9 +26,7 @@ export class Revocations {
       parse: (text) => parse(path, text),
       log,
     });
-    const { problem } = this.#file;
-    if (problem !== undefined && problem.code !== 'file.missing') throw problem;
-    this.#known = this.#file.value ?? new Map();
+    this.#known = this.#file.valueOrMissing() ?? new Map();
   }
 
   /** Grows whenever the list changes. */
@@ -52,9 +50,7 @@ export class Revocations {
   add(user: string, nowMs: number): void {
     changeCredentials(this.#path, () => {
       this.#file.accept();
-      const { problem } = this.#file;
-      if (problem !== undefined && problem.code !== 'file.missing') throw problem;
-      const users = new Map(this.#file.value ?? this.#known).set(user, nowMs);
+      const users = new Map(this.#file.valueOrMissing() ?? this.#known).set(user, nowMs);
       const revocations = [...users].map(([name, ms]) => ({ user: name, until: new Date(ms).toISOString() }));
       writePrivateFile(this.#path, `${JSON.stringify({ version: 1, revocations }, null, 2)}\n`);
       this.#file.accept();

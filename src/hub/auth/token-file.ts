@@ -38,8 +38,7 @@ export class TokenFile {
       parse: parseTokens(path),
       log,
     });
-    const { problem } = this.#file;
-    if (problem !== undefined && problem.code !== 'file.missing') throw problem;
+    this.#file.valueOrMissing();
   }
 
   /** Makes a token for a user; its text exists only in the returned value. */
@@ -90,9 +89,7 @@ export class TokenFile {
   #change(change: (entries: readonly TokenEntry[]) => readonly TokenEntry[]): readonly TokenEntry[] {
     return changeCredentials(this.#path, () => {
       this.#file.accept();
-      const { problem, value = [] } = this.#file;
-      if (problem !== undefined && problem.code !== 'file.missing') throw problem;
-      const before = value.map(({ entry }) => entry);
+      const before = (this.#file.valueOrMissing() ?? []).map(({ entry }) => entry);
       const tokens = change(before);
       writePrivateFile(this.#path, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`);
       this.#file.accept();

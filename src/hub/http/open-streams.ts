@@ -24,7 +24,7 @@ export class OpenStreams {
 
   /** @param authenticatedIn the round in which the user was authenticated: what was revoked since is looked for now */
   async add(response: HubResponse, stream: OpenStream, authenticatedIn: number): Promise<void> {
-    if (response.destroyed) return;
+    if (isClosed(response)) return;
     this.#open.set(response, stream);
     response.once('close', () => this.#open.delete(response));
     if (authenticatedIn !== this.#round) await endIfRevoked(response, stream);
@@ -45,6 +45,11 @@ async function endIfRevoked(response: HubResponse, { user, whoIsIt }: OpenStream
   // What is on its way to a client that reads slowly goes as well.
   response.destroy();
   return true;
+}
+
+/** Only HTTP/1.1 answers say it of themselves. */
+function isClosed(response: HubResponse): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }
 
 function identityOf({ name, groups }: UserInfo): string {

@@ -48,6 +48,12 @@ export class SecretFile<T> {
     return this.#problem;
   }
 
+  /** For files that somebody may not have made yet. @throws InputError `problem`, unless the file is only missing */
+  valueOrMissing(): T | undefined {
+    if (this.#problem !== undefined && this.#problem.code !== 'file.missing') throw this.#problem;
+    return this.#value;
+  }
+
   /** Grows with every change of the value. */
   get revision(): number {
     return this.#revision;

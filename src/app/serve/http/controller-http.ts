@@ -1,5 +1,9 @@
 import type { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
-import { GETPARAMS_PATH, GetparamsEndpoint, type PluginAnswer } from '../../../../plugin/getparams-endpoint.ts';
+import {
+  GETPARAMS_PATH,
+  GetparamsEndpoint,
+  type PluginAnswer,
+} from '../../../../plugin/getparams-endpoint.ts';
 import type { PluginSource } from '../../../../plugin/plugin-source.ts';
 import { type HttpListener, listenHttp } from '../../../adapters/http/http-listener.ts';
 import { TlsPair } from '../../../adapters/http/tls-pair.ts';
@@ -17,6 +21,9 @@ import { webhookRoute } from './webhook-route.ts';
 
 /** On a Placement: its ApplicationSets may get an empty list. */
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
+
+/** Of each token: a tenant that asks again and again must not fill the log. */
+const REFUSALS_LOGGED_EVERY_MS = 60_000;
 
 export interface ControllerHttp extends HttpListener {
   /** Begins to load what the first request of a person, a monitor or a forge would have to wait for. */
@@ -82,10 +89,14 @@ async function openTokens(file: string | undefined, { options }: ControllerHttpO
 
 /** Which token asked for what is in the metrics; a refusal is also in the log, with the name of the token, never the token. */
 function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: PluginAnswer) => void {
+  const loggedAtMs = new Map<string, number>();
   return (answer) => {
     metrics.answered(answer);
     const { token, applicationSet, status } = answer;
-    if (status === 403) options.log.warn('plugin request was refused', { token, applicationSet });
+    const nowMs = options.clock.now();
+    if (status !== 403 || nowMs - (loggedAtMs.get(token) ?? -Infinity) < REFUSALS_LOGGED_EVERY_MS) return;
+    loggedAtMs.set(token, nowMs);
+    options.log.warn('plugin request was refused', { token, applicationSet });
   };
 }
 

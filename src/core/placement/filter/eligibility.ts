@@ -85,7 +85,9 @@ export class Eligibility {
 
   /** Every existing set that the cluster is a member of, sorted. */
   setsOf(cluster: ManagedCluster): string[] {
-    return [...this.#members].flatMap(([name, membership]) => (isMember(cluster, membership) ? [name] : [])).sort();
+    return [...this.#members]
+      .flatMap(([name, membership]) => (isMember(cluster, membership) ? [name] : []))
+      .sort();
   }
 
   #membersOf(sets: readonly string[]): Bitset {

@@ -1,11 +1,18 @@
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
 import type { PluginPlacement } from '../../../../plugin/plugin-source.ts';
+import type { TokenGrant } from '../../../../plugin/token-grant.ts';
 import type { ManagedCluster } from '../../../../src/core/model/managed-cluster.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 import { exchange } from './in-memory-exchange.ts';
 
-const TOKEN = 'a-token-of-the-fuzzer';
+/** Bound to one tenant: what it gets of the other is a finding. */
+const GRANT: TokenGrant = {
+  name: 'fuzzer',
+  scopes: new Set(['plugin']),
+  namespaces: new Set(['team-a']),
+  clusterSets: 'any',
+};
 const cluster = (name: string): ManagedCluster => ({
   apiVersion: 'cluster.open-cluster-management.io/v1',
   kind: 'ManagedCluster',
@@ -24,6 +31,7 @@ const placement = (names: readonly string[], emptyAllowed: boolean): PluginPlace
 });
 const placements = new Map([
   ['team-a/web', placement(['a', 'b', 'c'], false)],
+  ['team-b/web', placement(['a', 'b', 'c'], false)],
   ['team-a/none', placement([], false)],
   ['team-a/none-ok', placement([], true)],
 ]);
@@ -33,8 +41,9 @@ const endpoint = new GetparamsEndpoint({
     problem: () => undefined,
     placement: (name) => placements.get(name),
     cluster: (name) => clusters.get(name),
+    isInSets: () => true,
   },
-  tokens: { accepts: (header) => header === `Bearer ${TOKEN}` },
+  tokens: { identify: () => GRANT },
 });
 
 const request = (parameters: object): object => ({
@@ -56,12 +65,14 @@ export const plugin: FuzzTarget = {
       labels: ['region', 'x'],
       claims: 'platform,y',
     }),
+    request({ placement: 'team-b/web' }),
     request({ placement: 'team-a/none', onEmpty: 'allow' }),
     request({ placement: 'team-a/none-ok', onEmpty: 'error' }),
     request({ placement: 'team-a/none-ok' }),
   ].map((body) => bytesOf(JSON.stringify(body))),
   dictionary: [
     'team-a/web',
+    'team-b/web',
     'team-a/none',
     'team-a/none-ok',
     'placement',
@@ -88,11 +99,11 @@ export const plugin: FuzzTarget = {
     '\u202e',
   ],
   async run(input) {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json' };
     const asked = { method: 'POST', url: GETPARAMS_PATH, headers, body: input };
     const { status, body } = await exchange(asked, (from, to) => endpoint.handle(from, to));
     if (status === 200) return checkAnswer(body, Buffer.from(input).toString('utf8'));
-    if (![400, 404, 413, 503].includes(status)) throw new Error(`answer ${status}`);
+    if (![400, 403, 404, 413, 503].includes(status)) throw new Error(`answer ${status}`);
     return outcomeOf(status, (JSON.parse(body) as { readonly message: string }).message);
   },
 };
@@ -100,6 +111,8 @@ export const plugin: FuzzTarget = {
 function checkAnswer(body: string, input: string): string {
   const answer = JSON.parse(body) as { readonly output: { readonly parameters: readonly object[] } };
   const { parameters } = answer.output;
+  if (parameters.some((item) => !('namespace' in item) || item.namespace !== 'team-a'))
+    throw new Error('an answer about the placement of another tenant');
   if (parameters.length === 0 && !input.includes('none-ok') && !/allow/.test(input))
     throw new Error('an empty answer that nobody allowed');
   const keys = new Set(parameters.map((item) => Object.keys(item).join()));
