@@ -175,6 +175,13 @@ describe('a credential of the hub that was revoked', () => {
     clock.skip(REVOKED_WITHIN_MS);
     await expect.poll(() => problems().map(({ what }) => what)).toContain('revocations');
     expect((await hub.call('GET', LISTS, before)).status).toBe(401);
+    const seen = log.entries.length;
+    await berth(['--user', 'bob']);
+    clock.skip(REVOKED_WITHIN_MS);
+    const readAgain = { level: 'info', message: 'secret file was read again' };
+    const fields = expect.objectContaining({ what: 'revocations' }) as object;
+    await expect.poll(() => log.entries.slice(seen)).toContainEqual({ ...readAgain, fields });
+    expect((await hub.call('GET', LISTS, before)).status).toBe(401);
   });
 
   async function certificateOf(user: string): Promise<{ cert: string; key: string; token: null }> {

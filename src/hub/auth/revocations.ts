@@ -66,7 +66,10 @@ export class Revocations {
   #take(): void {
     const { value } = this.#file;
     if (value === undefined) return;
-    this.#known = value;
+    const all = new Map(this.#known);
+    // Whoever deletes the list, and has a new one made, takes nothing off it before the next start.
+    for (const [user, untilMs] of value) all.set(user, Math.max(untilMs, all.get(user) ?? 0));
+    this.#known = all;
     this.#revision += 1;
   }
 }
