@@ -38,7 +38,8 @@ export class Revocations {
   refuses(user: string, issuedAtMs: number): boolean {
     if (this.#known.size === 0) return false;
     const untilMs = this.#known.get(user);
-    return untilMs !== undefined && issuedAtMs <= untilMs;
+    // A moment that is no number is refused as well.
+    return untilMs !== undefined && !(issuedAtMs > untilMs);
   }
 
   /** The moment up to which credentials of the user are refused; undefined: none are. */
