@@ -1,12 +1,13 @@
+import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import type { UserInfo } from '../write/write-request.ts';
-import type { HubResponse } from './transport.ts';
-
-/** Who a request comes from, asked again; undefined when its credentials are not good any more. */
-type WhoIsIt = () => Promise<UserInfo | undefined>;
+import type { HubRequest, HubResponse } from './transport.ts';
 
 export interface OpenStream {
-  readonly user: UserInfo;
-  readonly whoIsIt: WhoIsIt;
+  readonly request: HubRequest;
+  readonly response: HubResponse;
+  /** Who the credentials of the request are of; absent: it came without. */
+  readonly caller?: UserInfo;
+  readonly credentials?: Credentials;
 }
 
 /**
@@ -14,7 +15,7 @@ export interface OpenStream {
  * ends as soon as the revocation is read.
  */
 export class OpenStreams {
-  readonly #open = new Map<HubResponse, OpenStream>();
+  readonly #open = new Set<OpenStream>();
   #round = 0;
 
   /** Grows whenever all streams are looked at. */
@@ -22,26 +23,29 @@ export class OpenStreams {
     return this.#round;
   }
 
-  /** @param authenticatedIn the round in which the user was authenticated: what was revoked since is looked for now */
-  async add(response: HubResponse, stream: OpenStream, authenticatedIn: number): Promise<void> {
+  /** @param authenticatedIn the round in which the caller was authenticated: what was revoked since is looked for now */
+  async add(stream: OpenStream, authenticatedIn: number): Promise<void> {
+    const { response } = stream;
     if (isClosed(response)) return;
-    this.#open.set(response, stream);
-    response.once('close', () => this.#open.delete(response));
-    if (authenticatedIn !== this.#round) await endIfRevoked(response, stream);
+    this.#open.add(stream);
+    response.once('close', () => this.#open.delete(stream));
+    if (authenticatedIn !== this.#round) await endIfRevoked(stream);
   }
 
   /** Cuts the streams whose credentials are refused now, or stand for other groups. @returns how many were cut */
   async endRevoked(): Promise<number> {
     this.#round += 1;
     let ended = 0;
-    for (const [response, stream] of this.#open) if (await endIfRevoked(response, stream)) ended += 1;
+    for (const stream of this.#open) if (await endIfRevoked(stream)) ended += 1;
     return ended;
   }
 }
 
-async function endIfRevoked(response: HubResponse, { user, whoIsIt }: OpenStream): Promise<boolean> {
-  const found = await whoIsIt().catch(() => undefined);
-  if (found !== undefined && identityOf(found) === identityOf(user)) return false;
+/** What the request came with is looked at again. */
+async function endIfRevoked({ request, response, caller, credentials }: OpenStream): Promise<boolean> {
+  if (caller === undefined || credentials === undefined) return false;
+  const found = await authenticate(request, credentials).catch(() => 'invalid' as const);
+  if (typeof found === 'object' && identityOf(found) === identityOf(caller)) return false;
   // What is on its way to a client that reads slowly goes as well.
   response.destroy();
   return true;

@@ -1,7 +1,7 @@
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import type { AuditLog } from '../auth/audit-log.ts';
-import { authenticate } from '../auth/authenticate.ts';
+import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { answerReview, reviewBody } from '../auth/access-review.ts';
 import { answerTokenRequest } from '../auth/token-request.ts';
@@ -24,7 +24,7 @@ import type { Answer } from './answer.ts';
 import { jsonAnswer, statusAnswer } from './answer.ts';
 import { answerPublicPath } from './fixed-paths.ts';
 import type { HubMetrics } from './hub-metrics.ts';
-import { OpenStreams, type OpenStream } from './open-streams.ts';
+import { OpenStreams } from './open-streams.ts';
 import type { RequestInfo } from './request-info.ts';
 import { parseRequestInfo } from './request-info.ts';
 import type { HubRequest, HubResponse } from './transport.ts';
@@ -56,7 +56,9 @@ interface Located {
 interface Progress {
   info?: RequestInfo;
   user?: UserInfo;
-  caller?: OpenStream;
+  /** Who the credentials are of; `user` may be another, whom the caller impersonates. */
+  caller?: UserInfo;
+  credentials?: Credentials;
   round: number;
   cluster?: string;
   allowed?: boolean;
@@ -103,8 +105,8 @@ export class RequestHandler {
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
     this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
     this.#options.audit.record(request, record, finished);
-    if (record.caller !== undefined && (answer.kind === 'stream' || answer.kind === 'forwarded'))
-      await this.#streams.add(response, record.caller, record.round);
+    if (answer.kind === 'stream' || answer.kind === 'forwarded')
+      await this.#streams.add({ request, response, ...record }, record.round);
     await sendAnswer(request, response, answer);
   }
 
@@ -124,14 +126,11 @@ export class RequestHandler {
     record.cluster = cluster.name;
     const open = answerPublicPath(info.method, path, query);
     if (open !== undefined) return open;
-    const whoIsIt = async (): Promise<UserInfo | undefined> => {
-      const found = await authenticate(request, cluster.credentials);
-      return found === 'anonymous' || found === 'invalid' ? undefined : found;
-    };
-    const caller = await whoIsIt();
-    if (caller === undefined) throw unauthorized();
+    const caller = await authenticate(request, cluster.credentials);
+    if (caller === 'anonymous' || caller === 'invalid') throw unauthorized();
     record.user = caller;
-    record.caller = { user: caller, whoIsIt };
+    record.caller = caller;
+    record.credentials = cluster.credentials;
     const user = impersonate(request, caller, cluster.authorizer);
     record.user = user;
     requireAccess(cluster.authorizer, user, info, query);
