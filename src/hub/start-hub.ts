@@ -63,7 +63,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
 
 async function serve(options: Settled, releaseLock: () => void): Promise<RunningHub> {
   const { dataDir, clock, log } = options;
-  const keys = await KeyStore.open(dataDir, clock.now());
+  const keys = await KeyStore.open(dataDir, options.members, clock.now());
   const { certPem: caPem } = keys.authority;
   const tokens = new TokenFile(join(dataDir, 'tokens.json'));
   const clusters = await openClusters(options, keys, tokens);
@@ -84,8 +84,8 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
     handler.handle(request, response),
   );
   const controllers: RunningControllers[] = [];
-  await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster, caPem));
-  for (const cluster of clusters.values()) controllers.push(startControllers(cluster, keys.authority));
+  await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster));
+  for (const cluster of clusters.values()) controllers.push(startControllers(cluster, caPem));
   const port = await server.listen(hosts.host, hosts.port);
   address.text = `${urlHost(hosts.host)}:${String(port)}`;
   certificate.keepFresh(
@@ -123,15 +123,15 @@ async function openClusters(
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, log, onFatal, members } = options;
   const admission = options.admission ?? ocmChecks;
-  const { authority } = keys;
   const names = ['', ...members];
   const opened = await forEachCluster(names, (name) => {
-    // Its own issuer: a token of one member is nothing to another.
+    // Its own issuer and authorities: a token or certificate of one member is nothing to another.
     const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
     const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
     const directory = clusterDirectory(dataDir, name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const deps = { tokens, serviceAccounts, authority, admission, clock, onFatal };
+    const authorities = keys.authoritiesOf(name);
+    const deps = { tokens, serviceAccounts, authorities, admission, clock, onFatal };
     return ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps });
   });
   return new Map(opened.map((cluster) => [cluster.name, cluster]));

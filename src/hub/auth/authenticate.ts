@@ -1,9 +1,9 @@
-import type { TLSSocket } from 'node:tls';
 import type { HubRequest } from '../http/transport.ts';
 import { headerOf } from '../http/transport.ts';
 import { textAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { UserInfo } from '../write/write-request.ts';
+import type { ClientCertificates } from './client-certificates.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
 import type { TokenFile } from './token-file.ts';
 
@@ -13,6 +13,7 @@ const AUTHENTICATED = 'system:authenticated';
 export interface Credentials {
   readonly tokens: TokenFile;
   readonly serviceAccounts: ServiceAccountTokens;
+  readonly certificates: ClientCertificates;
   readonly store: ObjectStore;
   readonly nowMs: () => number;
 }
@@ -25,11 +26,12 @@ export async function authenticate(
   request: HubRequest,
   credentials: Credentials,
 ): Promise<UserInfo | 'anonymous' | 'invalid'> {
-  const fromCertificate = certificateUser(request);
+  const connection = socketOf(request);
+  const fromCertificate =
+    connection === undefined ? undefined : credentials.certificates.userOf(connection, credentials.nowMs());
   if (fromCertificate !== undefined) return withAuthenticated(fromCertificate);
   const header = headerOf(request, 'authorization');
   if (header === undefined) return 'anonymous';
-  const connection = socketOf(request);
   const known = connection === undefined ? undefined : provenTokens.get(connection);
   if (known?.header === header && known.revision === credentials.tokens.revision) return known.user;
   const token = /^Bearer\s+(\S+)$/i.exec(header.trim())?.[1];
@@ -103,19 +105,4 @@ function uidOf(object: Parameters<typeof objectAt>[0]): string {
 
 function withAuthenticated(user: UserInfo): UserInfo {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
-}
-
-const certificateUsers = new WeakMap<object, UserInfo | null>();
-
-/** CN is the user, every O a group; only when our own authority signed it and it has not expired. */
-function certificateUser(request: HubRequest): UserInfo | undefined {
-  const socket = socketOf(request) as TLSSocket | undefined;
-  if (socket?.authorized !== true) return undefined;
-  const known = certificateUsers.get(socket);
-  if (known !== undefined) return known ?? undefined;
-  const subject = socket.getPeerCertificate()?.subject as Record<string, string | string[]> | undefined;
-  const name = [subject?.['CN'] ?? ''].flat()[0] ?? '';
-  const user = name === '' ? null : { name, groups: [subject?.['O'] ?? []].flat() };
-  certificateUsers.set(socket, user);
-  return user ?? undefined;
 }

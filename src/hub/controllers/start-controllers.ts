@@ -1,4 +1,3 @@
-import type { CertificateAuthority } from '../auth/certificate-authority.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
 import { CertificateSigner } from './certificate-signer.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
@@ -13,14 +12,14 @@ export interface RunningControllers {
   stop(): Promise<void>;
 }
 
-/** Starts everything that keeps one cluster tidy. */
-export function startControllers(cluster: ApiCluster, authority: CertificateAuthority): RunningControllers {
+/** Starts everything that keeps one cluster tidy. @param servingCaPem what the certificate of the server is checked against */
+export function startControllers(cluster: ApiCluster, servingCaPem: string): RunningControllers {
   const controllers: HubController[] = [
-    new NamespaceController(cluster, authority.certPem),
+    new NamespaceController(cluster, servingCaPem),
     new GarbageCollector(cluster),
     new CrdCleaner(cluster),
-    new CertificateSigner(cluster, authority),
-    new TokenSecrets(cluster, authority.certPem),
+    new CertificateSigner(cluster, cluster.authorities.clients),
+    new TokenSecrets(cluster, servingCaPem),
     new EventExpiry(cluster),
     new LogCompactor(cluster),
   ];

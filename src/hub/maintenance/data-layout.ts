@@ -7,6 +7,9 @@ import { clusterDirectory } from '../members/cluster-directory.ts';
 export const SECRET_FILES = [
   'pki/ca.crt',
   'pki/ca.key',
+  'pki/front-proxy-ca.crt',
+  'pki/front-proxy-ca.key',
+  'pki/members.json',
   'pki/service-account.key',
   'tokens.json',
   'admin.kubeconfig',

@@ -1,10 +1,13 @@
 import type { Clock, Logger } from '../../core/ports.ts';
 import { Aggregator } from '../aggregation/aggregator.ts';
 import { approvalCheck } from '../auth/approval-check.ts';
+import { approvalRules } from '../auth/approval-rules.ts';
 import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
 import { escalationCheck } from '../auth/escalation.ts';
-import type { CertificateAuthority } from '../auth/certificate-authority.ts';
+import { ClientCertificates } from '../auth/client-certificates.ts';
+import type { ClusterAuthorities } from '../auth/key-store.ts';
+import { subjectRestriction } from '../auth/subject-restriction.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { TokenFile } from '../auth/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
@@ -22,8 +25,7 @@ export interface ApiClusterOptions {
   /** '' for the hub itself. */
   readonly name: string;
   readonly directory: string;
-  /** Signs the certificate that vouches for users towards aggregated servers. */
-  readonly authority: CertificateAuthority;
+  readonly authorities: ClusterAuthorities;
   readonly tokens: TokenFile;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
@@ -42,6 +44,7 @@ export class ApiCluster implements Cluster {
   readonly snapshots: ListSnapshots;
   readonly discovery: Discovery;
   readonly credentials: Credentials;
+  readonly authorities: ClusterAuthorities;
   readonly aggregator: Aggregator;
   readonly clock: Clock;
   readonly log: Logger;
@@ -57,10 +60,18 @@ export class ApiCluster implements Cluster {
     this.snapshots = new ListSnapshots(clock);
     this.discovery = new Discovery(this.scheme);
     this.authorizer = new Authorizer(store);
-    this.admission = [escalationCheck(this.authorizer), approvalCheck, ...options.admission];
-    this.aggregator = new Aggregator(this, options.authority);
+    this.admission = [
+      escalationCheck(this.authorizer),
+      approvalCheck,
+      approvalRules,
+      subjectRestriction,
+      ...options.admission,
+    ];
+    this.authorities = options.authorities;
+    this.aggregator = new Aggregator(this, this.authorities.frontProxy);
     const { tokens, serviceAccounts } = options;
-    this.credentials = { tokens, serviceAccounts, store, nowMs: () => clock.now() };
+    const certificates = new ClientCertificates(this.authorities.clients.certPem);
+    this.credentials = { tokens, serviceAccounts, certificates, store, nowMs: () => clock.now() };
     this.#customResources = new CustomResources(this.scheme, { clock, log });
   }
 

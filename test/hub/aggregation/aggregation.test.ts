@@ -11,6 +11,7 @@ import { startTestHub } from '../hub-harness.ts';
 
 let hub: TestHub;
 let server: Server;
+const AUTHENTICATION = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
 const SERVICE = { namespace: 'default', name: 'extension' };
 
 /** An extension server: lists one resource and echoes everything else, if the front proxy vouches for the user. */
@@ -19,10 +20,11 @@ beforeAll(async () => {
   const pair = await createAuthority('extension-ca', Date.now());
   const authority = await CertificateAuthority.load(pair);
   const serving = await authority.issueServing(['extension.default.svc'], Date.now(), 86_400_000);
+  const frontProxyCa = (await hub.call('GET', AUTHENTICATION)).body.data['requestheader-client-ca-file'];
   const tls = {
     cert: serving.certPem,
     key: serving.keyPem,
-    ca: hub.hub.caPem,
+    ca: frontProxyCa,
     requestCert: true,
     rejectUnauthorized: false,
   };

@@ -511,16 +511,6 @@ describe('client certificates', () => {
     expect((await asRobot('PUT', `${CSRS}/guarded/approval`, { body })).status).toBe(200);
   });
 
-  it('for system:masters are never signed', async () => {
-    await request('greedy', 'system:masters');
-    await expect
-      .poll(async () =>
-        (await hub.call('GET', `${CSRS}/greedy`)).body.status.conditions.map(
-          (condition: { type: string }) => condition.type,
-        ),
-      )
-      .toContain('Failed');
-  });
 });
 
 describe('secrets at rest', () => {

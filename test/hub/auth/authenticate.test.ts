@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Credentials } from '../../../src/hub/auth/authenticate.ts';
 import { authenticate } from '../../../src/hub/auth/authenticate.ts';
+import { ClientCertificates } from '../../../src/hub/auth/client-certificates.ts';
 import { createSigningKey, ServiceAccountTokens } from '../../../src/hub/auth/service-account-tokens.ts';
 import { TokenFile } from '../../../src/hub/auth/token-file.ts';
 import type { HubRequest } from '../../../src/hub/http/transport.ts';
@@ -15,7 +16,8 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'berth-auth-'));
   tokens = new TokenFile(join(directory, 'tokens.json'));
   const serviceAccounts = new ServiceAccountTokens('https://hub', createSigningKey());
-  credentials = { tokens, serviceAccounts, store: undefined as never, nowMs: () => 0 };
+  const certificates = new ClientCertificates('');
+  credentials = { tokens, serviceAccounts, certificates, store: undefined as never, nowMs: () => 0 };
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
