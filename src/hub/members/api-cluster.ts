@@ -7,6 +7,7 @@ import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
 import { escalationCheck } from '../auth/escalation.ts';
 import { ClientCertificates } from '../auth/client-certificates.ts';
 import type { ClusterAuthorities } from '../auth/key-store.ts';
+import { ownerReferencesCheck } from '../auth/owner-references.ts';
 import { subjectRestriction } from '../auth/subject-restriction.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { TokenFile } from '../auth/token-file.ts';
@@ -65,6 +66,7 @@ export class ApiCluster implements Cluster {
       approvalCheck,
       approvalRules,
       subjectRestriction,
+      ownerReferencesCheck(this.scheme),
       ...options.admission,
     ];
     this.authorities = options.authorities;
