@@ -33,6 +33,7 @@ const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Settled extends HubOptions {
   readonly members: readonly string[];
+  readonly legacyTokenSecrets: boolean;
   readonly log: Logger;
   readonly clock: Clock;
   readonly onFatal: (error: unknown) => void;
@@ -48,6 +49,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     log: options.log ?? SILENT_LOG,
     clock: options.clock ?? REAL_CLOCK,
     members: options.members ?? [],
+    legacyTokenSecrets: options.legacyTokenSecrets ?? false,
     onFatal: options.onFatal ?? exitOnFatal(options.log ?? SILENT_LOG),
   };
   for (const name of settled.members) requireMemberName(name);
@@ -121,17 +123,19 @@ async function openClusters(
   keys: KeyStore,
   tokens: TokenFile,
 ): Promise<ReadonlyMap<string, ApiCluster>> {
-  const { dataDir, clock, log, onFatal, members } = options;
+  const { dataDir, clock, log, onFatal, members, legacyTokenSecrets } = options;
   const admission = options.admission ?? ocmChecks;
   const names = ['', ...members];
   const opened = await forEachCluster(names, (name) => {
     // Its own issuer and authorities: a token or certificate of one member is nothing to another.
     const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
-    const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
+    const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem, {
+      longLived: legacyTokenSecrets,
+    });
     const directory = clusterDirectory(dataDir, name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const authorities = keys.authoritiesOf(name);
-    const deps = { tokens, serviceAccounts, authorities, admission, clock, onFatal };
+    const deps = { tokens, serviceAccounts, authorities, admission, legacyTokenSecrets, clock, onFatal };
     return ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps });
   });
   return new Map(opened.map((cluster) => [cluster.name, cluster]));

@@ -1,3 +1,4 @@
+import { holdsToken } from '../auth/legacy-tokens.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
 import { CertificateSigner } from './certificate-signer.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
@@ -19,14 +20,28 @@ export function startControllers(cluster: ApiCluster, servingCaPem: string): Run
     new GarbageCollector(cluster),
     new CrdCleaner(cluster),
     new CertificateSigner(cluster, cluster.authorities.clients),
-    new TokenSecrets(cluster, servingCaPem),
+    ...(cluster.legacyTokenSecrets ? [new TokenSecrets(cluster, servingCaPem)] : []),
     new EventExpiry(cluster),
     new LogCompactor(cluster),
   ];
   for (const controller of controllers) controller.start();
+  if (!cluster.legacyTokenSecrets) reportRefusedTokens(cluster);
   return {
     async stop() {
       for (const controller of controllers) await controller.stop();
     },
   };
+}
+
+/** Whose tokens are refused since the hub runs without legacy token Secrets: said once, at the start. */
+function reportRefusedTokens({ store, log }: ApiCluster): void {
+  const secrets = store.list('secrets').filter(({ object }) => holdsToken(object));
+  if (secrets.length === 0) return;
+  log.warn(
+    'Secrets hold ServiceAccount tokens of ten years, which are refused; use kubectl create token, or start the hub with --legacy-token-secrets',
+    {
+      count: secrets.length,
+      first: secrets.slice(0, 5).map(({ namespace, name }) => `${namespace}/${name}`),
+    },
+  );
 }

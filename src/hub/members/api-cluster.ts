@@ -7,6 +7,7 @@ import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
 import { escalationCheck } from '../auth/escalation.ts';
 import { ClientCertificates } from '../auth/client-certificates.ts';
 import type { ClusterAuthorities } from '../auth/key-store.ts';
+import { legacyTokenNotice } from '../auth/legacy-tokens.ts';
 import { ownerReferencesCheck } from '../auth/owner-references.ts';
 import { subjectRestriction } from '../auth/subject-restriction.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
@@ -30,6 +31,7 @@ export interface ApiClusterOptions {
   readonly tokens: TokenFile;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
+  readonly legacyTokenSecrets: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
@@ -46,6 +48,7 @@ export class ApiCluster implements Cluster {
   readonly discovery: Discovery;
   readonly credentials: Credentials;
   readonly authorities: ClusterAuthorities;
+  readonly legacyTokenSecrets: boolean;
   readonly aggregator: Aggregator;
   readonly clock: Clock;
   readonly log: Logger;
@@ -67,9 +70,11 @@ export class ApiCluster implements Cluster {
       approvalRules,
       subjectRestriction,
       ownerReferencesCheck(this.scheme),
+      ...(options.legacyTokenSecrets ? [] : [legacyTokenNotice]),
       ...options.admission,
     ];
     this.authorities = options.authorities;
+    this.legacyTokenSecrets = options.legacyTokenSecrets;
     this.aggregator = new Aggregator(this, this.authorities.frontProxy);
     const { tokens, serviceAccounts } = options;
     const certificates = new ClientCertificates(this.authorities.clients.certPem);
