@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CertificateAuthority } from '../../src/hub/auth/certificate-authority.ts';
+import { createAuthority } from '../../src/hub/auth/self-signed-authority.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
 import { der, freshKey, pemOf, plainSubject, requestDer, requestPem } from './certificate-requests.ts';
@@ -148,10 +150,7 @@ describe('approval', () => {
 
 describe('a certificate that somebody made on their own', () => {
   it('is nobody, with the name of the authority as issuer', async () => {
-    const { CertificateAuthority, createAuthority } = await import(
-      '../../src/hub/auth/certificate-authority.ts'
-    );
-    const own = await CertificateAuthority.load(await createAuthority('berth-hub-ca', Date.now()));
+    const own = await CertificateAuthority.load(createAuthority('berth-hub-ca', Date.now()));
     const subject = { commonName: 'admin', organizations: ['system:masters'] };
     const pair = await own.issueClient(subject, Date.now(), YEAR_MS);
     expect(await whoami(hub, { cert: pair.certPem, key: pair.keyPem })).toBe(401);

@@ -1,16 +1,16 @@
 import 'reflect-metadata';
-import { randomBytes, webcrypto } from 'node:crypto';
+import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { BugError } from '../../core/errors.ts';
 import { readCertificate } from './certificate-fields.ts';
 import type { CertificateSubject } from './certificate-subject.ts';
 import { readSubject, sameSubject } from './certificate-subject.ts';
+import { serialNumber } from './self-signed-authority.ts';
 
 x509.cryptoProvider.set(webcrypto as never);
 
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' };
-const CA_LIFETIME_MS = 3650 * 86_400_000;
 /** Clocks of clients may be a little behind. */
 const BACKDATE_MS = 5 * 60_000;
 
@@ -26,27 +26,6 @@ const BOTH_USAGES: readonly KeyUsage[] = ['digital signature', 'key encipherment
 export interface PemPair {
   readonly certPem: string;
   readonly keyPem: string;
-}
-
-/** A self-signed authority: ECDSA P-256, ten years. */
-export async function createAuthority(commonName: string, nowMs: number): Promise<PemPair> {
-  const keys = await generateKeys();
-  const usages =
-    x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.cRLSign;
-  const cert = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: typedName({ commonName, organizations: [] }),
-    notBefore: new Date(nowMs - BACKDATE_MS),
-    notAfter: new Date(nowMs + CA_LIFETIME_MS),
-    signingAlgorithm: SIGNING_ALGORITHM,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(usages, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return { certPem: pem(cert), keyPem: await exportKey(keys.privateKey) };
 }
 
 interface IssueRequest {
@@ -124,7 +103,7 @@ export class CertificateAuthority {
     const usages = (request.keyUsages ?? BOTH_USAGES).reduce((flags, name) => flags | USAGE_FLAGS[name], 0);
     const authority = await this.#ready();
     const cert = await x509.X509CertificateGenerator.create({
-      serialNumber: serialNumber(),
+      serialNumber: serialNumber().toString('hex'),
       subject: typedName(subject),
       issuer: authority.cert.subjectName,
       notBefore: new Date(nowMs - BACKDATE_MS),
@@ -195,11 +174,4 @@ async function loadSigning({ certPem, keyPem }: PemPair): Promise<Signing> {
 
 function pem(cert: x509.X509Certificate): string {
   return `${cert.toString('pem')}\n`;
-}
-
-/** 127 random bits: positive, and never the same twice. */
-function serialNumber(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
-  return bytes.toString('hex');
 }

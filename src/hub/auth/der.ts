@@ -7,16 +7,22 @@ export interface DerElement {
 }
 
 export const DER_TAG = {
+  boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
+  octetString: 0x04,
   objectId: 0x06,
   utf8String: 0x0c,
   printableString: 0x13,
   ia5String: 0x16,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
   sequence: 0x30,
   set: 0x31,
   /** `[0]`, constructed: the version of a certificate, the attributes of a request. */
   context0: 0xa0,
+  /** `[3]`, constructed: the extensions of a certificate. */
+  context3: 0xa3,
 } as const;
 
 const LONGEST_LENGTH_BYTES = 4;
@@ -63,4 +69,13 @@ function readHeader(bytes: Buffer, at: number): Header | undefined {
   const length = bytes.readUIntBE(at + 2, count);
   const shortest = length >= 0x80 && length >= 2 ** (8 * (count - 1));
   return shortest ? { tag, start, end: start + length } : undefined;
+}
+
+/** One element of the tag with the parts as its content. */
+export function writeDer(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  if (content.length < 0x80) return Buffer.concat([Buffer.from([tag, content.length]), content]);
+  const hex = content.length.toString(16);
+  const length = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
+  return Buffer.concat([Buffer.from([tag, 0x80 | length.length]), length, content]);
 }

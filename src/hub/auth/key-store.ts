@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
 import type { PemPair } from './certificate-authority.ts';
-import { CertificateAuthority, createAuthority } from './certificate-authority.ts';
+import { CertificateAuthority } from './certificate-authority.ts';
 import type { ClusterPairs } from './member-authorities.ts';
 import { openMemberAuthorities, readMemberAuthorities } from './member-authorities.ts';
 import { writePrivateFile } from './private-file.ts';
+import { createAuthority } from './self-signed-authority.ts';
 import { createSigningKey } from './service-account-tokens.ts';
 
 /** The authorities of one cluster. A certificate of one cluster is nothing to another. */
@@ -44,10 +45,10 @@ export class KeyStore {
     const directory = join(dataDir, 'pki');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const hub = {
-      clients: await CertificateAuthority.load(await openPair(directory, HUB, nowMs)),
-      frontProxy: new CertificateAuthority(await openPair(directory, FRONT_PROXY, nowMs)),
+      clients: await CertificateAuthority.load(openPair(directory, HUB, nowMs)),
+      frontProxy: new CertificateAuthority(openPair(directory, FRONT_PROXY, nowMs)),
     };
-    const ofMembers = await openMemberAuthorities(join(directory, MEMBERS), members, nowMs);
+    const ofMembers = openMemberAuthorities(join(directory, MEMBERS), members, nowMs);
     const tokenKeyPath = join(directory, 'service-account.key');
     if (!existsSync(tokenKeyPath)) writePrivateFile(tokenKeyPath, createSigningKey());
     return new KeyStore(hub, ofMembers, readFileSync(tokenKeyPath, 'utf8'));
@@ -83,9 +84,9 @@ export function readServingAuthority(dataDir: string): string {
 }
 
 /** The key is written before the certificate: a certificate on the disk always has its key. */
-async function openPair(directory: string, name: string, nowMs: number): Promise<PemPair> {
+function openPair(directory: string, name: string, nowMs: number): PemPair {
   if (existsSync(join(directory, `${name}.crt`))) return readPair(directory, name);
-  const pair = await createAuthority(`berth-hub-${name}`, nowMs);
+  const pair = createAuthority(`berth-hub-${name}`, nowMs);
   writePrivateFile(join(directory, `${name}.key`), pair.keyPem);
   writePrivateFile(join(directory, `${name}.crt`), pair.certPem);
   return pair;

@@ -14,6 +14,11 @@ export function holdsToken(secret: JsonObject): boolean {
   return isTokenSecret(secret) && textAt(objectAt(secret, 'data'), 'token') !== '';
 }
 
+/** False of the text of nearly every other Secret: those need not be parsed at the start. */
+export function mentionsTokenSecret(json: string): boolean {
+  return json.includes(TOKEN_TYPE);
+}
+
 /** Where legacy token Secrets are off, who makes one learns that it stays empty, instead of waiting for a token. */
 export const legacyTokenNotice: AdmissionCheck = ({ ref, operation, object }) => {
   const { group, plural } = ref.definition;

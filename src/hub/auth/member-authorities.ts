@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
-import pLimit from 'p-limit';
 import { InputError } from '../../core/errors.ts';
 import type { PemPair } from './certificate-authority.ts';
-import { createAuthority } from './certificate-authority.ts';
+
 import { writePrivateFile } from './private-file.ts';
+import { createAuthority } from './self-signed-authority.ts';
 
 /** The two authorities of one cluster. */
 export interface ClusterPairs {
@@ -14,7 +14,6 @@ export interface ClusterPairs {
 }
 
 const VERSION = 1;
-const AT_A_TIME = 16;
 
 /**
  * The authorities of the members, made for those that have none. One file for all, because each file of a secret is two waits
@@ -22,17 +21,15 @@ const AT_A_TIME = 16;
  * today is kept.
  * @throws InputError when the file is not ours or broken
  */
-export async function openMemberAuthorities(
+export function openMemberAuthorities(
   path: string,
   members: readonly string[],
   nowMs: number,
-): Promise<ReadonlyMap<string, ClusterPairs>> {
+): ReadonlyMap<string, ClusterPairs> {
   const known = readMemberAuthorities(path);
   const missing = members.filter((name) => !known.has(name));
   if (missing.length === 0) return known;
-  const limit = pLimit(AT_A_TIME);
-  const made = await Promise.all(missing.map((name) => limit(() => makePairs(name, nowMs))));
-  const all = new Map([...known, ...made]);
+  const all = new Map([...known, ...missing.map((name) => makePairs(name, nowMs))]);
   const content = { version: VERSION, members: Object.fromEntries(all) };
   writePrivateFile(path, `${JSON.stringify(content)}\n`);
   return all;
@@ -60,9 +57,9 @@ export function readMemberAuthorities(path: string): ReadonlyMap<string, Cluster
   return new Map(entries);
 }
 
-async function makePairs(name: string, nowMs: number): Promise<[string, ClusterPairs]> {
-  const clients = await createAuthority(`berth-member-ca ${name}`, nowMs);
-  const frontProxy = await createAuthority(`berth-member-front-proxy-ca ${name}`, nowMs);
+function makePairs(name: string, nowMs: number): [string, ClusterPairs] {
+  const clients = createAuthority(`berth-member-ca ${name}`, nowMs);
+  const frontProxy = createAuthority(`berth-member-front-proxy-ca ${name}`, nowMs);
   return [name, { clients, frontProxy }];
 }
 

@@ -1,4 +1,4 @@
-import { holdsToken } from '../auth/legacy-tokens.ts';
+import { holdsToken, mentionsTokenSecret } from '../auth/legacy-tokens.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
 import { CertificateSigner } from './certificate-signer.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
@@ -35,7 +35,9 @@ export function startControllers(cluster: ApiCluster, servingCaPem: string): Run
 
 /** Whose tokens are refused since the hub runs without legacy token Secrets: said once, at the start. */
 function reportRefusedTokens({ store, log }: ApiCluster): void {
-  const secrets = store.list('secrets').filter(({ object }) => holdsToken(object));
+  const secrets = store
+    .list('secrets')
+    .filter((entry) => mentionsTokenSecret(entry.json()) && holdsToken(entry.object));
   if (secrets.length === 0) return;
   log.warn(
     'Secrets hold ServiceAccount tokens of ten years, which are refused; use kubectl create token, or start the hub with --legacy-token-secrets',
