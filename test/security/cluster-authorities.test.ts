@@ -159,6 +159,20 @@ describe('a data directory', () => {
     await old.stop();
   });
 
+  it('whose authority was removed gets another, and no earlier certificate is good any more', async () => {
+    const rotated = await startTestHub();
+    const cert = await certificateFrom(rotated, '');
+    const before = rotated.hub.caPem;
+    for (const file of ['ca.crt', 'ca.key']) rmSync(join(rotated.dataDir, 'pki', file));
+    await rotated.restart();
+    expect(rotated.hub.caPem).not.toBe(before);
+    expect(await whoami(rotated, { cert, key })).toBe(401);
+    const renewed = await certificateFrom(rotated, '');
+    expect(await whoami(rotated, { cert: renewed, key })).toMatchObject({ username: 'mallory' });
+    expect((await authorities(rotated, ''))['client-ca-file']).toBe(rotated.hub.caPem);
+    await rotated.stop();
+  });
+
   it('keeps every authority over a restart, and over a backup', async () => {
     for (const at of CLUSTERS) await certificateBy(at);
     const directory = mkdtempSync(join(tmpdir(), 'berth-authorities-'));

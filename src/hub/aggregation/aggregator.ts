@@ -1,4 +1,5 @@
-import type { CertificateAuthority, PemPair } from '../auth/certificate-authority.ts';
+import type { CertificateAuthority } from '../auth/certificate-authority.ts';
+import type { PemPair } from '../auth/pem-pair.ts';
 import { FRONT_PROXY } from '../auth/client-signer.ts';
 import type { ForwardAnswer } from '../http/answer.ts';
 import type { HubRequest, HubResponse } from '../http/transport.ts';

@@ -5,6 +5,7 @@ import { BugError } from '../../core/errors.ts';
 import { readCertificate } from './certificate-fields.ts';
 import type { CertificateSubject } from './certificate-subject.ts';
 import { readSubject, sameSubject } from './certificate-subject.ts';
+import type { PemPair } from './pem-pair.ts';
 import { serialNumber } from './self-signed-authority.ts';
 
 x509.cryptoProvider.set(webcrypto as never);
@@ -22,11 +23,6 @@ const USAGE_FLAGS: Readonly<Record<KeyUsage, number>> = {
   'key encipherment': x509.KeyUsageFlags.keyEncipherment,
 };
 const BOTH_USAGES: readonly KeyUsage[] = ['digital signature', 'key encipherment'];
-
-export interface PemPair {
-  readonly certPem: string;
-  readonly keyPem: string;
-}
 
 interface IssueRequest {
   readonly subject: CertificateSubject;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import type { PemPair } from './certificate-authority.ts';
+import type { PemPair } from './pem-pair.ts';
 import { CertificateAuthority } from './certificate-authority.ts';
 import type { ClusterPairs } from './member-authorities.ts';
 import { openMemberAuthorities, readMemberAuthorities } from './member-authorities.ts';

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import type { PemPair } from './certificate-authority.ts';
+import type { PemPair } from './pem-pair.ts';
 import { DER_TAG, readWithin, writeDer } from './der.ts';
 
 const LIFETIME_MS = 3650 * 86_400_000;

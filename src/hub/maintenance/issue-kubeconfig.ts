@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import type { PemPair } from '../auth/certificate-authority.ts';
+import type { PemPair } from '../auth/pem-pair.ts';
 import { nameProblem } from '../auth/certificate-subject.ts';
 import { FRONT_PROXY } from '../auth/client-signer.ts';
 import { readClientAuthority, readServingAuthority } from '../auth/key-store.ts';
