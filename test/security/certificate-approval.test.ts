@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CertificateAuthority } from '../../src/hub/auth/certificate-authority.ts';
 import { createAuthority } from '../../src/hub/auth/self-signed-authority.ts';
+import { writeDer } from '../../src/hub/auth/der.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
-import { der, freshKey, pemOf, plainSubject, requestDer, requestPem } from './certificate-requests.ts';
+import { freshKey, pemOf, plainSubject, requestDer, requestPem } from './certificate-requests.ts';
 import { ask, askAndApprove, CSRS, whoami } from './certificate-signing.ts';
+import { as, grant } from './role-of.ts';
 
 const YEAR_MS = 365 * 86_400_000;
 
@@ -85,6 +87,35 @@ describe('approval', () => {
     expect(reply.body.message).toContain('updates may not add a condition of type "Approved"');
   });
 
+  it('takes the right to approve for this signer, beside the right to the endpoint', async () => {
+    const made = (await ask(hub, requestPem({ subject: plainSubject('m'), privateKey }))).body;
+    const path = `${CSRS}/${made.metadata.name as string}/approval`;
+    const approve = (user: string) =>
+      hub.call('PATCH', path, {
+        headers: as(user),
+        type: merge,
+        body: { status: { conditions: [CONDITION] } },
+      });
+    const group = { apiGroups: ['certificates.k8s.io'] };
+    const endpoint = { ...group, resources: ['certificatesigningrequests/approval'], verbs: ['patch'] };
+    const signer = (name: string) => ({
+      ...group,
+      resources: ['signers'],
+      resourceNames: [name],
+      verbs: ['approve'],
+    });
+    const everywhere = { namespace: '' };
+    const signers = { none: [], other: [signer('example.com/*')], right: [signer('kubernetes.io/*')] };
+    for (const [name, rules] of Object.entries(signers))
+      await grant(hub, { kind: 'User', name }, everywhere, [endpoint, ...rules]);
+    const statuses = [
+      (await approve('none')).status,
+      (await approve('other')).status,
+      (await approve('right')).status,
+    ];
+    expect(statuses).toEqual([403, 403, 200]);
+  });
+
   it('is not taken back, and neither is a denial', async () => {
     const made = (await ask(hub, requestPem({ subject: plainSubject('m'), privateKey }))).body;
     const path = `${CSRS}/${made.metadata.name as string}`;
@@ -159,6 +190,6 @@ describe('a certificate that somebody made on their own', () => {
 
 function nested(depth: number): Buffer {
   let bytes: Buffer = Buffer.alloc(0);
-  for (let at = 0; at < depth; at += 1) bytes = der(0x30, bytes);
+  for (let at = 0; at < depth; at += 1) bytes = writeDer(0x30, bytes);
   return bytes;
 }

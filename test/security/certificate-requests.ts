@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+import { writeDer } from '../../src/hub/auth/der.ts';
 
 /** Tags of the ASN.1 string types that a name may hold. */
 export const STRING_TAG = {
@@ -43,19 +44,10 @@ export interface HostileRequest {
   readonly paddingBytes?: number;
 }
 
-/** A DER element: tag, length, content. */
-export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
-  const content = Buffer.concat(parts);
-  if (content.length < 0x80) return Buffer.concat([Buffer.from([tag, content.length]), content]);
-  const hex = content.length.toString(16);
-  const length = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
-  return Buffer.concat([Buffer.from([tag, 0x80 | length.length]), length, content]);
-}
-
-const sequence = (...parts: Buffer[]): Buffer => der(0x30, ...parts);
-const set = (...parts: Buffer[]): Buffer => der(0x31, ...parts);
-const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
-const octets = (...parts: Buffer[]): Buffer => der(0x04, ...parts);
+const sequence = (...parts: Buffer[]): Buffer => writeDer(0x30, ...parts);
+const set = (...parts: Buffer[]): Buffer => writeDer(0x31, ...parts);
+const oid = (hex: string): Buffer => writeDer(0x06, Buffer.from(hex, 'hex'));
+const octets = (...parts: Buffer[]): Buffer => writeDer(0x04, ...parts);
 
 /** CN and O as one RDN each, UTF8String: what honest clients send. */
 export function plainSubject(commonName: string, ...organizations: string[]): HostileAttribute[][] {
@@ -89,23 +81,23 @@ export function requestDer(wanted: HostileRequest): Buffer {
   const spki =
     publicKeyDer ?? (publicKey ?? createPublicKey(privateKey)).export({ type: 'spki', format: 'der' });
   const name = sequence(...subject.map((rdn) => set(...rdn.map(attribute))));
-  const info = sequence(der(0x02, Buffer.from([0])), name, spki, der(0xa0, ...attributes(wanted)));
+  const info = sequence(writeDer(0x02, Buffer.from([0])), name, spki, writeDer(0xa0, ...attributes(wanted)));
   const { algorithm, signature } = signed(info, privateKey);
-  return sequence(info, algorithm, der(0x03, Buffer.from([0]), signature));
+  return sequence(info, algorithm, writeDer(0x03, Buffer.from([0]), signature));
 }
 
 function attribute({ type, value, tag = STRING_TAG.utf8 }: HostileAttribute): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-  return sequence(oid(type === 'CN' ? OID.commonName : OID.organization), der(tag, bytes));
+  return sequence(oid(type === 'CN' ? OID.commonName : OID.organization), writeDer(tag, bytes));
 }
 
 function attributes({ wantsAuthority = false, paddingBytes = 0 }: HostileRequest): Buffer[] {
   const all: Buffer[] = [];
   if (wantsAuthority) {
-    const yes = der(0x01, Buffer.from([0xff]));
+    const yes = writeDer(0x01, Buffer.from([0xff]));
     const authority = sequence(oid(OID.basicConstraints), yes, octets(sequence(yes)));
-    const usage = sequence(oid(OID.keyUsage), yes, octets(der(0x03, Buffer.from([1, 0x06]))));
-    const host = der(0x82, Buffer.from('kubernetes.default.svc'));
+    const usage = sequence(oid(OID.keyUsage), yes, octets(writeDer(0x03, Buffer.from([1, 0x06]))));
+    const host = writeDer(0x82, Buffer.from('kubernetes.default.svc'));
     const names = sequence(oid(OID.subjectAltName), octets(sequence(host)));
     all.push(sequence(oid(OID.extensionRequest), set(sequence(authority, usage, names))));
   }
@@ -119,7 +111,7 @@ function signed(info: Buffer, key: KeyObject): { readonly algorithm: Buffer; rea
       return { algorithm: sequence(oid(OID.ed25519)), signature: sign(null, info, key) };
     case 'rsa':
       return {
-        algorithm: sequence(oid(OID.sha256WithRsa), der(0x05)),
+        algorithm: sequence(oid(OID.sha256WithRsa), writeDer(0x05)),
         signature: sign('sha256', info, key),
       };
     default:

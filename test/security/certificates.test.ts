@@ -2,11 +2,12 @@ import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:cryp
 import type { KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SteeredClock } from '../fakes/steered-clock.ts';
+import { writeDer } from '../../src/hub/auth/der.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
 import { openConnection } from './certificate-connection.ts';
 import type { HostileAttribute } from './certificate-requests.ts';
-import { der, freshKey, keyPem, plainSubject, requestPem, STRING_TAG } from './certificate-requests.ts';
+import { freshKey, keyPem, plainSubject, requestPem, STRING_TAG } from './certificate-requests.ts';
 import { ask, askAndApprove, certificateOf, failureOf, whoami } from './certificate-signing.ts';
 
 const YEAR_MS = 365 * 86_400_000;
@@ -262,14 +263,14 @@ describe('a key that is weak or costs much', () => {
 function rsaPublicKey(bits: number, exponent: bigint): Buffer {
   const integer = (value: bigint): Buffer => {
     const hex = value.toString(16);
-    return der(0x02, Buffer.from(`00${hex.length % 2 === 0 ? '' : '0'}${hex}`, 'hex'));
+    return writeDer(0x02, Buffer.from(`00${hex.length % 2 === 0 ? '' : '0'}${hex}`, 'hex'));
   };
   const modulus = (1n << BigInt(bits - 1)) + 1n;
-  const rsaKey = der(
+  const rsaKey = writeDer(
     0x30,
     integer(modulus),
-    exponent < 128n ? der(0x02, Buffer.from([Number(exponent)])) : integer(exponent),
+    exponent < 128n ? writeDer(0x02, Buffer.from([Number(exponent)])) : integer(exponent),
   );
-  const algorithm = der(0x30, der(0x06, Buffer.from('2a864886f70d010101', 'hex')), der(0x05));
-  return der(0x30, algorithm, der(0x03, Buffer.from([0]), rsaKey));
+  const algorithm = writeDer(0x30, writeDer(0x06, Buffer.from('2a864886f70d010101', 'hex')), writeDer(0x05));
+  return writeDer(0x30, algorithm, writeDer(0x03, Buffer.from([0]), rsaKey));
 }
