@@ -48,6 +48,7 @@ describe('a request that is no request', () => {
           requestDer({ subject: plainSubject('m'), privateKey, paddingBytes: 2 ** 20 }),
         ),
     ],
+    ['nothing but blanks in the block', () => `-----BEGIN CERTIFICATE REQUEST-----${' \n'.repeat(32_000)}`],
     ['text', () => 'not a request'],
     ['nothing', () => ''],
   ])('is refused when it is made: %s', async (_name, pem) => {
@@ -57,6 +58,26 @@ describe('a request that is no request', () => {
       'spec.request',
     );
     expect(reply.text.length).toBeLessThan(10_000);
+  });
+});
+
+describe('a list that is long', () => {
+  it('of usages gets a short answer', async () => {
+    const usages = Array.from({ length: 100_000 }, (_, index) => `x${String(index)}`);
+    const reply = await ask(hub, requestPem({ subject: plainSubject('m'), privateKey }), { usages });
+    expect(reply.status).toBe(422);
+    expect(reply.text.length).toBeLessThan(20_000);
+  });
+
+  it('of conditions gets a short answer', async () => {
+    const made = (await ask(hub, requestPem({ subject: plainSubject('m'), privateKey }))).body;
+    const conditions = Array.from({ length: 20_000 }, () => ({ type: 'Approved', status: 'False' }));
+    const reply = await hub.call('PATCH', `${CSRS}/${made.metadata.name as string}/approval`, {
+      type: 'application/merge-patch+json',
+      body: { status: { conditions } },
+    });
+    expect(reply.status).toBe(422);
+    expect(reply.text.length).toBeLessThan(20_000);
   });
 });
 

@@ -247,6 +247,7 @@ describe('a key that is weak or costs much', () => {
     ['an exponent as long as the modulus', 2048, (1n << 2047n) + 1n],
     ['a modulus of 16384 bits', 16_384, 65_537n],
     ['a modulus of 65536 bits', 65_536, 65_537n],
+    ['a modulus of 400000 bits', 400_000, 65_537n],
   ])('is not computed with: RSA with %s', async (_name, bits, exponent) => {
     const publicKeyDer = rsaPublicKey(bits, exponent);
     const outcome = await signed(plainSubject('m'), { publicKeyDer });

@@ -19,8 +19,9 @@ export type RequestReading = CertificateRequest | { readonly kind: 'malformed'; 
 
 /** A request with an RSA key of 8192 bits and a hundred long names is a tenth of it. */
 const LONGEST_REQUEST_BYTES = 64 * 1024;
+/** One line break before the content: were it any blanks, a text of blanks would be tried in every split. */
 const ONE_BLOCK =
-  /^\s*-----BEGIN CERTIFICATE REQUEST-----\s+([A-Za-z0-9+/=\s]+)-----END CERTIFICATE REQUEST-----\s*$/;
+  /^\s*-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\s]+)-----END CERTIFICATE REQUEST-----\s*$/;
 
 /** Hashes of the signature algorithms (RFC 5758, RFC 8017, RFC 8410); `null` where the algorithm has its own. */
 const HASHES: Readonly<Record<string, string | null>> = {

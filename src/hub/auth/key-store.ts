@@ -18,7 +18,7 @@ export interface ClusterAuthorities {
 }
 
 const HUB = 'ca';
-const FRONT_PROXY = 'front-proxy-ca';
+const HUB_FRONT_PROXY = 'front-proxy-ca';
 const MEMBERS = 'members.json';
 
 /** The keys of one data directory, below `pki/`: made at the first start, kept for good, readable by the owner alone. */
@@ -46,7 +46,7 @@ export class KeyStore {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const hub = {
       clients: await CertificateAuthority.load(openPair(directory, HUB, nowMs)),
-      frontProxy: new CertificateAuthority(openPair(directory, FRONT_PROXY, nowMs)),
+      frontProxy: new CertificateAuthority(openPair(directory, HUB_FRONT_PROXY, nowMs)),
     };
     const ofMembers = openMemberAuthorities(join(directory, MEMBERS), members, nowMs);
     const tokenKeyPath = join(directory, 'service-account.key');

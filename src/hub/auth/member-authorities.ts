@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InputError } from '../../core/errors.ts';
 import type { PemPair } from './pem-pair.ts';
-
 import { writePrivateFile } from './private-file.ts';
 import { createAuthority } from './self-signed-authority.ts';
 

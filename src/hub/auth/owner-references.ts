@@ -16,7 +16,8 @@ export function ownerReferencesCheck(scheme: Scheme): AdmissionCheck {
     const [before, after] = [referencesOf(write.old), referencesOf(write.object)];
     if (same(before, after) || isMaster(write.user)) return [];
     if (write.operation === 'UPDATE') requireDelete(write);
-    const blocking = after.filter((reference) => newlyBlocks(reference, before));
+    const blocked = new Set(before.filter(blocks).map((reference) => reference['uid']));
+    const blocking = after.filter((reference) => blocks(reference) && !blocked.has(reference['uid']));
     if (blocking.length === 0 || mayFinalizeAnything(write)) return [];
     for (const reference of blocking) requireFinalizers(scheme, write, reference);
     return [];
@@ -32,10 +33,8 @@ function same(before: readonly JsonObject[], after: readonly JsonObject[]): bool
   return before.length === after.length && before.every((one, index) => deepEqual(one, after[index]));
 }
 
-function newlyBlocks(reference: JsonObject, before: readonly JsonObject[]): boolean {
-  if (reference['blockOwnerDeletion'] !== true) return false;
-  const known = before.find((one) => one['uid'] === reference['uid']);
-  return known?.['blockOwnerDeletion'] !== true;
+function blocks(reference: JsonObject): boolean {
+  return reference['blockOwnerDeletion'] === true;
 }
 
 function requireDelete(write: AdmissionWrite): void {

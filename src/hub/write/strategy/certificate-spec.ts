@@ -33,6 +33,8 @@ const USAGES = [
   'timestamping',
 ] as const;
 const SHOWN_LETTERS = 64;
+/** Each names all usages there are; nobody reads a thousand of them. */
+const MOST_PROBLEMS = 8;
 const LONGEST_SIGNER = 571;
 const SHORTEST_SECONDS = 600;
 
@@ -56,11 +58,16 @@ function usageProblems(spec: JsonObject | undefined): FieldProblem[] {
   const usages = listAt(spec, 'usages');
   if (usages.length === 0) return [required('spec.usages')];
   const known = new Set<unknown>(USAGES);
-  return usages.flatMap((usage, index) => {
+  const seen = new Set<unknown>();
+  const problems: FieldProblem[] = [];
+  for (const [index, usage] of usages.entries()) {
     const field = `spec.usages[${String(index)}]`;
-    if (!known.has(usage)) return [unsupportedValue(field, usage, USAGES)];
-    return usages.indexOf(usage) < index ? [duplicate(field, usage)] : [];
-  });
+    if (!known.has(usage)) problems.push(unsupportedValue(field, usage, USAGES));
+    else if (seen.has(usage)) problems.push(duplicate(field, usage));
+    seen.add(usage);
+    if (problems.length === MOST_PROBLEMS) break;
+  }
+  return problems;
 }
 
 /** `DOMAIN/PATH`, the domain with a dot in it (`pkg/apis/core/validation`, ValidateSignerName). */

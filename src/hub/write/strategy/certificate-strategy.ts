@@ -5,6 +5,10 @@ import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-valu
 import type { FieldProblem } from '../../status/status-errors.ts';
 import type { Strategy } from './strategy.ts';
 
+const DECIDING = new Set(['Approved', 'Denied', 'Failed']);
+/** Nobody reads more of one answer. */
+const MOST_PROBLEMS = 8;
+
 /** A request never changes after it was made; approval changes its conditions, the signer its certificate. */
 export const CERTIFICATE_STRATEGY: Strategy = {
   fillIn: (object, old, now) => withConditionTimes(object, old, now),
@@ -45,19 +49,20 @@ function withConditionTimes(object: JsonObject, old: JsonObject | undefined, now
 /** Approved and Denied exclude each other; all three are True or absent. */
 function conditionProblems(object: JsonObject): FieldProblem[] {
   const conditions = listAt(objectAt(object, 'status'), 'conditions').filter(isObject);
-  const types = conditions.map((one) => textAt(one, 'type'));
-  const problems = conditions.flatMap((one, index): FieldProblem[] => {
+  const types = new Set<string>();
+  const problems: FieldProblem[] = [];
+  for (const [index, one] of conditions.entries()) {
     const at = `status.conditions[${String(index)}]`;
     const [type, status] = [textAt(one, 'type'), textAt(one, 'status')];
-    if (types.indexOf(type) < index) return [duplicate(`${at}.type`, type)];
     const wrong = DECIDING.has(type) && status !== '' && status !== 'True';
-    return wrong ? [unsupportedValue(`${at}.status`, status, ['True'])] : [];
-  });
-  if (types.includes('Approved') && types.includes('Denied'))
+    if (types.has(type)) problems.push(duplicate(`${at}.type`, type));
+    else if (wrong) problems.push(unsupportedValue(`${at}.status`, status, ['True']));
+    types.add(type);
+    if (problems.length === MOST_PROBLEMS) break;
+  }
+  if (types.has('Approved') && types.has('Denied'))
     problems.push(
       invalidValue('status.conditions', 'Denied', 'Approved and Denied conditions are mutually exclusive'),
     );
   return problems;
 }
-
-const DECIDING = new Set(['Approved', 'Denied', 'Failed']);
