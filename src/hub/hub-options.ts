@@ -10,6 +10,11 @@ export interface HubOptions {
   readonly members?: readonly string[] | undefined;
   /** Kinds whose rules go beyond their schemas; the rules of the OCM kinds unless given. */
   readonly admission?: readonly AdmissionCheck[] | undefined;
+  /**
+   * Fills Secrets of type `kubernetes.io/service-account-token` with tokens of ten years, and accepts such tokens. Off unless given: who
+   * may create a Secret gets the rights of every ServiceAccount of its namespace, for as long as the Secret is there.
+   */
+  readonly legacyTokenSecrets?: boolean | undefined;
   readonly audit?: 'off' | 'writes' | 'all' | undefined;
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;

@@ -36,6 +36,7 @@ const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Settled extends HubOptions {
   readonly members: readonly string[];
+  readonly legacyTokenSecrets: boolean;
   readonly log: Logger;
   readonly clock: Clock;
   readonly onFatal: (error: unknown) => void;
@@ -51,6 +52,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     log: options.log ?? SILENT_LOG,
     clock: options.clock ?? REAL_CLOCK,
     members: options.members ?? [],
+    legacyTokenSecrets: options.legacyTokenSecrets ?? false,
     onFatal: options.onFatal ?? exitOnFatal(options.log ?? SILENT_LOG),
   };
   for (const name of settled.members) requireMemberName(name);
@@ -66,7 +68,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
 
 async function serve(options: Settled, releaseLock: () => void): Promise<RunningHub> {
   const { dataDir, clock, log } = options;
-  const keys = await KeyStore.open(dataDir, clock.now());
+  const keys = await KeyStore.open(dataDir, options.members, clock.now());
   const { certPem: caPem } = keys.authority;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
   const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
@@ -88,8 +90,8 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
     handler.handle(request, response),
   );
   const controllers: RunningControllers[] = [];
-  await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster, caPem));
-  for (const cluster of clusters.values()) controllers.push(startControllers(cluster, keys.authority));
+  await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster));
+  for (const cluster of clusters.values()) controllers.push(startControllers(cluster, caPem));
   const port = await server.listen(hosts.host, hosts.port);
   address.text = `${urlHost(hosts.host)}:${String(port)}`;
   certificate.keepFresh(
@@ -131,17 +133,19 @@ async function openClusters(
   keys: KeyStore,
   fixed: { readonly tokens: TokenFile; readonly revocations: Revocations },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
-  const { dataDir, clock, log, onFatal, members } = options;
+  const { dataDir, clock, log, onFatal, members, legacyTokenSecrets } = options;
   const admission = options.admission ?? ocmChecks;
-  const { authority } = keys;
   const names = ['', ...members];
   const opened = await forEachCluster(names, (name) => {
-    // Its own issuer: a token of one member is nothing to another.
+    // Its own issuer and authorities: a token or certificate of one member is nothing to another.
     const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
-    const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
+    const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem, {
+      longLived: legacyTokenSecrets,
+    });
     const directory = clusterDirectory(dataDir, name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const deps = { ...fixed, serviceAccounts, authority, admission, clock, onFatal };
+    const authorities = keys.authoritiesOf(name);
+    const deps = { ...fixed, serviceAccounts, authorities, admission, legacyTokenSecrets, clock, onFatal };
     return ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps });
   });
   return new Map(opened.map((cluster) => [cluster.name, cluster]));

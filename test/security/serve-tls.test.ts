@@ -9,11 +9,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
 import { TlsPair } from '../../src/adapters/http/tls-pair.ts';
 import { runCli } from '../../src/app/cli/program.ts';
-import {
-  CertificateAuthority,
-  createAuthority,
-  type PemPair,
-} from '../../src/hub/auth/certificate-authority.ts';
+import { CertificateAuthority } from '../../src/hub/auth/certificate-authority.ts';
+import type { PemPair } from '../../src/hub/auth/pem-pair.ts';
+import { createAuthority } from '../../src/hub/auth/self-signed-authority.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
@@ -28,7 +26,7 @@ describe('TLS of berth serve --listen', () => {
   let second: PemPair;
   let expired: PemPair;
   beforeAll(async () => {
-    authority = await CertificateAuthority.load(await createAuthority('test', Date.now()));
+    authority = await CertificateAuthority.load(createAuthority('test', Date.now()));
     const issue = (lifetimeMs: number) => authority.issueServing(['127.0.0.1'], Date.now(), lifetimeMs);
     [first, second, expired] = [await issue(DAY_MS), await issue(DAY_MS), await issue(-60_000)];
   });
@@ -196,7 +194,7 @@ describe('a bearer token in the clear', () => {
   });
 
   it('serve answers https when it has a certificate, and the commands warn before they send a token without', async () => {
-    const authority = await CertificateAuthority.load(await createAuthority('test', Date.now()));
+    const authority = await CertificateAuthority.load(createAuthority('test', Date.now()));
     const { certPem, keyPem } = await authority.issueServing(['127.0.0.1'], Date.now(), DAY_MS);
     const tls = { certFile: join(fleet.dataDir, 'tls.crt'), keyFile: join(fleet.dataDir, 'tls.key') };
     writeFileSync(tls.certFile, certPem);

@@ -1,4 +1,5 @@
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
+import { agentRightsCheck } from './ocm/agent-rights-check.ts';
 import { reviewManagedCluster, stampTaints } from './ocm/managed-cluster-check.ts';
 import { reviewSetBinding } from './ocm/set-binding-check.ts';
 
@@ -27,5 +28,8 @@ const managedClusterCheck: AdmissionCheck = Object.assign(
 const setBindingCheck: AdmissionCheck = (write) =>
   isWriteOf(write, CLUSTER_GROUP, 'managedclustersetbindings') ? reviewSetBinding(write) : [];
 
-/** OCM's own rules about clusters and sets, which a real hub keeps in webhooks. For works see `manifestWorkCheck`. */
-export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck];
+/**
+ * OCM's own rules about clusters and sets, which a real hub keeps in webhooks, and what agents may do with works. For the content of
+ * works see `manifestWorkCheck`.
+ */
+export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck, agentRightsCheck];

@@ -1,4 +1,6 @@
-import type { CertificateAuthority, PemPair } from '../auth/certificate-authority.ts';
+import type { CertificateAuthority } from '../auth/certificate-authority.ts';
+import type { PemPair } from '../auth/pem-pair.ts';
+import { FRONT_PROXY } from '../auth/client-signer.ts';
 import type { ForwardAnswer } from '../http/answer.ts';
 import type { HubRequest, HubResponse } from '../http/transport.ts';
 import type { Cluster } from '../rest/cluster.ts';
@@ -20,6 +22,7 @@ export class Aggregator {
   readonly #discovery: RemoteDiscovery;
   #identity: { readonly pair: PemPair; readonly renewAtMs: number } | undefined;
 
+  /** @param authority signs the certificate that vouches for users towards extension servers */
   constructor(cluster: Pick<Cluster, 'store' | 'scheme' | 'clock'>, authority: CertificateAuthority) {
     this.#cluster = cluster;
     this.#authority = authority;
@@ -72,7 +75,7 @@ export class Aggregator {
   async #frontProxy(): Promise<PemPair> {
     const nowMs = this.#cluster.clock.now();
     if (this.#identity === undefined || Math.abs(this.#identity.renewAtMs - nowMs) > IDENTITY_MS / 2) {
-      const subject = { commonName: 'front-proxy', organizations: [] };
+      const subject = { commonName: FRONT_PROXY, organizations: [] };
       const pair = await this.#authority.issueClient(subject, nowMs, IDENTITY_MS);
       this.#identity = { pair, renewAtMs: nowMs + IDENTITY_MS / 2 };
     }

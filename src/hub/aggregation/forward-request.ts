@@ -1,6 +1,6 @@
 import { request as httpsRequest } from 'node:https';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { PemPair } from '../auth/certificate-authority.ts';
+import type { PemPair } from '../auth/pem-pair.ts';
 import type { ForwardAnswer } from '../http/answer.ts';
 import type { HubRequest, HubResponse } from '../http/transport.ts';
 import { unavailable } from '../status/status-errors.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/ports.ts';
-import type { PemPair } from '../auth/certificate-authority.ts';
+import type { PemPair } from '../auth/pem-pair.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { AggregatedApi } from './api-services.ts';

@@ -1,10 +1,9 @@
-import type { TLSSocket } from 'node:tls';
 import type { HubRequest } from '../http/transport.ts';
 import { headerOf } from '../http/transport.ts';
 import { textAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { UserInfo } from '../write/write-request.ts';
-import { BACKDATE_MS } from './certificate-authority.ts';
+import type { ClientCertificates } from './client-certificates.ts';
 import type { Revocations } from './revocations.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
 import type { TokenFile } from './token-file.ts';
@@ -16,6 +15,7 @@ export interface Credentials {
   readonly tokens: TokenFile;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
+  readonly certificates: ClientCertificates;
   readonly store: ObjectStore;
   readonly nowMs: () => number;
 }
@@ -28,14 +28,15 @@ export async function authenticate(
   request: HubRequest,
   credentials: Credentials,
 ): Promise<UserInfo | 'anonymous' | 'invalid'> {
-  const certified = certificateUser(request);
+  const connection = socketOf(request);
+  const certified =
+    connection === undefined ? undefined : credentials.certificates.userOf(connection, credentials.nowMs());
   if (certified !== undefined) {
     const { user, issuedAtMs } = certified;
     return credentials.revocations.refuses(user.name, issuedAtMs) ? 'invalid' : withAuthenticated(user);
   }
   const header = headerOf(request, 'authorization');
   if (header === undefined) return 'anonymous';
-  const connection = socketOf(request);
   const known = connection === undefined ? undefined : provenTokens.get(connection);
   if (known?.header === header && known.revision === credentials.tokens.revision) return known.user;
   const token = /^Bearer\s+(\S+)$/i.exec(header.trim())?.[1];
@@ -110,27 +111,4 @@ function uidOf(object: Parameters<typeof objectAt>[0]): string {
 
 function withAuthenticated(user: UserInfo): UserInfo {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
-}
-
-interface CertifiedUser {
-  readonly user: UserInfo;
-  readonly issuedAtMs: number;
-}
-
-const certificateUsers = new WeakMap<object, CertifiedUser | null>();
-
-/** CN is the user, every O a group; only when our own authority signed it and it has not expired. */
-function certificateUser(request: HubRequest): CertifiedUser | undefined {
-  const socket = socketOf(request) as TLSSocket | undefined;
-  if (socket?.authorized !== true) return undefined;
-  const known = certificateUsers.get(socket);
-  if (known !== undefined) return known ?? undefined;
-  const certificate = socket.getPeerCertificate();
-  const subject = certificate?.subject as Record<string, string | string[]> | undefined;
-  const name = [subject?.['CN'] ?? ''].flat()[0] ?? '';
-  const user = { name, groups: [subject?.['O'] ?? []].flat() };
-  const certified =
-    name === '' ? null : { user, issuedAtMs: Date.parse(certificate.valid_from) + BACKDATE_MS };
-  certificateUsers.set(socket, certified);
-  return certified ?? undefined;
 }

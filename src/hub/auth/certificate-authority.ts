@@ -1,139 +1,150 @@
 import 'reflect-metadata';
-import { randomBytes, webcrypto } from 'node:crypto';
+import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
+import { BugError } from '../../core/errors.ts';
+import { readCertificate } from './certificate-fields.ts';
+import type { CertificateSubject } from './certificate-subject.ts';
+import { readSubject, sameSubject } from './certificate-subject.ts';
+import { BACKDATE_MS } from './certificate-validity.ts';
+import type { PemPair } from './pem-pair.ts';
+import { serialNumber } from './self-signed-authority.ts';
 
 x509.cryptoProvider.set(webcrypto as never);
 
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' };
-const CA_LIFETIME_MS = 3650 * 86_400_000;
-/** Clocks of clients may be a little behind: every certificate is valid from so long before it was issued. */
-export const BACKDATE_MS = 5 * 60_000;
 
-export interface PemPair {
-  readonly certPem: string;
-  readonly keyPem: string;
-}
+/** What a client's key may be used for, in the words of the certificates API. */
+export type KeyUsage = 'digital signature' | 'key encipherment';
 
-/** A self-signed authority: ECDSA P-256, ten years. */
-export async function createAuthority(commonName: string, nowMs: number): Promise<PemPair> {
-  const keys = await generateKeys();
-  const usages =
-    x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.cRLSign;
-  const cert = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: [{ CN: [commonName] }],
-    notBefore: new Date(nowMs - BACKDATE_MS),
-    notAfter: new Date(nowMs + CA_LIFETIME_MS),
-    signingAlgorithm: SIGNING_ALGORITHM,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(usages, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return { certPem: pem(cert), keyPem: await exportKey(keys.privateKey) };
-}
-
-/** The user and groups that a client certificate stands for. */
-export interface CertificateSubject {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-}
+const USAGE_FLAGS: Readonly<Record<KeyUsage, number>> = {
+  'digital signature': x509.KeyUsageFlags.digitalSignature,
+  'key encipherment': x509.KeyUsageFlags.keyEncipherment,
+};
+const BOTH_USAGES: readonly KeyUsage[] = ['digital signature', 'key encipherment'];
 
 interface IssueRequest {
   readonly subject: CertificateSubject;
-  readonly publicKey: webcrypto.CryptoKey | x509.PublicKey;
+  /** SubjectPublicKeyInfo. */
+  readonly publicKeyDer: Buffer;
   readonly usage: 'server' | 'client';
+  readonly keyUsages?: readonly KeyUsage[];
   readonly nowMs: number;
   readonly lifetimeMs: number;
   /** Host names and addresses of a serving certificate. */
   readonly hosts?: readonly string[];
 }
 
+interface Signing {
+  readonly cert: x509.X509Certificate;
+  readonly key: webcrypto.CryptoKey;
+}
+
 /** Signs certificates with one authority's key. */
 export class CertificateAuthority {
   readonly certPem: string;
-  readonly #cert: x509.X509Certificate;
-  readonly #key: webcrypto.CryptoKey;
+  readonly #pair: PemPair;
+  #loaded: Promise<Signing> | undefined;
 
-  private constructor(certPem: string, key: webcrypto.CryptoKey) {
-    this.certPem = certPem;
-    this.#cert = new x509.X509Certificate(certPem);
-    this.#key = key;
+  /** Reads the key with the first certificate: most of a thousand members never issue one. */
+  constructor(pair: PemPair) {
+    this.certPem = pair.certPem;
+    this.#pair = pair;
   }
 
+  /** An authority whose key is known to be good. Throws when it is not. */
   static async load(pair: PemPair): Promise<CertificateAuthority> {
-    return new CertificateAuthority(pair.certPem, await importKey(pair.keyPem));
+    const authority = new CertificateAuthority(pair);
+    await authority.#ready();
+    return authority;
+  }
+
+  #ready(): Promise<Signing> {
+    this.#loaded ??= loadSigning(this.#pair);
+    return this.#loaded;
   }
 
   /** A new key and a certificate for the server itself. */
   async issueServing(hosts: readonly string[], nowMs: number, lifetimeMs: number): Promise<PemPair> {
-    const keys = await generateKeys();
     const subject = { commonName: 'berth-hub', organizations: [] };
-    const { publicKey } = keys;
-    const certPem = await this.#issue({ subject, publicKey, usage: 'server', nowMs, lifetimeMs, hosts });
-    return { certPem, keyPem: await exportKey(keys.privateKey) };
+    return this.#issuePair({ subject, usage: 'server', nowMs, lifetimeMs, hosts });
   }
 
-  /** A new key and a client certificate: the common name is the user, the organisations are its groups. */
+  /** A new key and a client certificate: the common name is the user, the organizations are its groups. */
   async issueClient(subject: CertificateSubject, nowMs: number, lifetimeMs: number): Promise<PemPair> {
-    const keys = await generateKeys();
-    const { publicKey } = keys;
-    const certPem = await this.#issue({ subject, publicKey, usage: 'client', nowMs, lifetimeMs });
-    return { certPem, keyPem: await exportKey(keys.privateKey) };
+    return this.#issuePair({ subject, usage: 'client', nowMs, lifetimeMs });
   }
 
-  /** Signs the key of a PKCS#10 request as a client certificate with the request's own subject. */
-  async signClientRequest(request: ParsedRequest, nowMs: number, lifetimeMs: number): Promise<string> {
-    const { subject, publicKey } = request;
-    return this.#issue({ subject, publicKey, usage: 'client', nowMs, lifetimeMs });
+  /** A client certificate for a key that somebody else holds. */
+  async signClientKey(
+    request: Pick<IssueRequest, 'subject' | 'publicKeyDer' | 'keyUsages' | 'lifetimeMs'>,
+    nowMs: number,
+  ): Promise<string> {
+    return this.#issue({ ...request, usage: 'client', nowMs });
+  }
+
+  async #issuePair(request: Omit<IssueRequest, 'publicKeyDer'>): Promise<PemPair> {
+    const keys = await generateKeys();
+    const publicKeyDer = Buffer.from(await webcrypto.subtle.exportKey('spki', keys.publicKey));
+    return {
+      certPem: await this.#issue({ ...request, publicKeyDer }),
+      keyPem: await exportKey(keys.privateKey),
+    };
   }
 
   async #issue(request: IssueRequest): Promise<string> {
-    const { subject, publicKey, usage, nowMs, lifetimeMs, hosts = [] } = request;
+    const { subject, publicKeyDer, usage, nowMs, lifetimeMs, hosts = [] } = request;
     const purpose = usage === 'server' ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
-    const usages = x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment;
+    const usages = (request.keyUsages ?? BOTH_USAGES).reduce((flags, name) => flags | USAGE_FLAGS[name], 0);
+    const authority = await this.#ready();
     const cert = await x509.X509CertificateGenerator.create({
-      serialNumber: serialNumber(),
-      subject: [...subject.organizations.map((name) => ({ O: [name] })), { CN: [subject.commonName] }],
-      issuer: this.#cert.subject,
+      serialNumber: serialNumber().toString('hex'),
+      subject: typedName(subject),
+      issuer: authority.cert.subjectName,
       notBefore: new Date(nowMs - BACKDATE_MS),
       // Never longer than the authority itself.
-      notAfter: new Date(Math.min(nowMs + lifetimeMs, this.#cert.notAfter.getTime())),
+      notAfter: new Date(Math.min(nowMs + lifetimeMs, authority.cert.notAfter.getTime())),
       signingAlgorithm: SIGNING_ALGORITHM,
-      publicKey,
-      signingKey: this.#key,
+      publicKey: publicKeyDer,
+      signingKey: authority.key,
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(usages, true),
+        ...(usages === 0 ? [] : [new x509.KeyUsagesExtension(usages, true)]),
         new x509.ExtendedKeyUsageExtension([purpose]),
-        await x509.AuthorityKeyIdentifierExtension.create(this.#cert.publicKey),
+        await x509.AuthorityKeyIdentifierExtension.create(authority.cert.publicKey),
         ...(hosts.length > 0 ? [new x509.SubjectAlternativeNameExtension(hosts.map(generalName))] : []),
       ],
     });
+    requireExact(Buffer.from(cert.rawData), request);
     return pem(cert);
   }
 }
 
-/** A certificate request whose signature proved possession of the key. */
-export interface ParsedRequest {
-  readonly subject: CertificateSubject;
-  readonly publicKey: x509.PublicKey;
+/**
+ * The name with its type said: the library takes a plain string for a notation, with quotes, escapes and `#hex`, and so may
+ * issue another name than the one that was checked.
+ */
+function typedName({ commonName, organizations }: CertificateSubject): x509.Name {
+  return new x509.Name([
+    ...organizations.map((name) => ({ O: [{ utf8String: name }] })),
+    { CN: [{ utf8String: commonName }] },
+  ]);
 }
 
-/** Undefined when the text is not a PKCS#10 request or its signature is wrong. */
-export async function parseCertificateRequest(text: string): Promise<ParsedRequest | undefined> {
-  try {
-    const request = new x509.Pkcs10CertificateRequest(text);
-    if (!(await request.verify())) return undefined;
-    const { subjectName, publicKey } = request;
-    const commonName = subjectName.getField('CN')[0] ?? '';
-    return { subject: { commonName, organizations: subjectName.getField('O') }, publicKey };
-  } catch {
-    return undefined;
-  }
+/** Reads what was issued again. @throws BugError when it is not for the very names and key that were asked for */
+function requireExact(der: Buffer, { subject, publicKeyDer }: IssueRequest): void {
+  const fields = readCertificate(der);
+  const issued = fields === undefined ? undefined : readSubject(fields.subjectDer);
+  if (
+    issued?.kind === 'subject' &&
+    sameSubject(issued.subject, subject) &&
+    fields?.publicKeyDer.equals(publicKeyDer) === true
+  )
+    return;
+  throw new BugError('is not for the names and the key that were checked', {
+    code: 'hub.certificate-differs',
+    subject: `issued certificate of ${JSON.stringify(subject.commonName)}`,
+  });
 }
 
 function generalName(host: string): x509.GeneralName {
@@ -150,18 +161,12 @@ async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
   return `${x509.PemConverter.encode(der, 'PRIVATE KEY')}\n`;
 }
 
-async function importKey(keyPem: string): Promise<webcrypto.CryptoKey> {
+async function loadSigning({ certPem, keyPem }: PemPair): Promise<Signing> {
   const der = x509.PemConverter.decodeFirst(keyPem);
-  return webcrypto.subtle.importKey('pkcs8', der, KEY_ALGORITHM, false, ['sign']);
+  const key = await webcrypto.subtle.importKey('pkcs8', der, KEY_ALGORITHM, false, ['sign']);
+  return { cert: new x509.X509Certificate(certPem), key };
 }
 
 function pem(cert: x509.X509Certificate): string {
   return `${cert.toString('pem')}\n`;
-}
-
-/** 127 random bits: positive, and never the same twice. */
-function serialNumber(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;
-  return bytes.toString('hex');
 }

@@ -37,7 +37,7 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
   for (const group of groups) need('groups', group);
   if (uid !== undefined) need('uids', uid, { group: AUTHENTICATION_GROUP });
   for (const header of extra)
-    need(`userextras/${header.slice(EXTRA_PREFIX.length)}`, headerOf(request, header) ?? '', {
+    need(`userextras/${extraKey(header)}`, headerOf(request, header) ?? '', {
       group: AUTHENTICATION_GROUP,
     });
   const own =
@@ -67,10 +67,15 @@ function splitGroups(request: HubRequest): string[] {
 }
 
 function extraOf(request: HubRequest, headers: readonly string[]): Record<string, string[]> {
-  return Object.fromEntries(
-    headers.map((header) => [
-      decodeURIComponent(header.slice(EXTRA_PREFIX.length)),
-      [headerOf(request, header) ?? ''],
-    ]),
-  );
+  return Object.fromEntries(headers.map((header) => [extraKey(header), [headerOf(request, header) ?? '']]));
+}
+
+/** The key that is asked for is the key that is given: keys may be percent-encoded, and one that is not properly stands as it is. */
+function extraKey(header: string): string {
+  const text = header.slice(EXTRA_PREFIX.length);
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -2,6 +2,8 @@ import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'no
 import type * as Jose from 'jose';
 
 const ALGORITHM = 'ES256';
+/** No token that is asked for lives longer; those of legacy Secrets do. */
+export const LONGEST_LIFETIME_SECONDS = 365 * 86_400;
 
 /** Whom a ServiceAccount token speaks for. */
 export interface TokenSubject {
@@ -35,11 +37,14 @@ export function createSigningKey(): string {
 export class ServiceAccountTokens {
   readonly issuer: string;
   readonly #keyPem: string;
+  readonly #longLived: boolean;
   #loaded: Promise<Signing> | undefined;
 
-  constructor(issuer: string, keyPem: string) {
+  /** @param options `longLived`: tokens that live longer than a year are good, too */
+  constructor(issuer: string, keyPem: string, options: { readonly longLived?: boolean } = {}) {
     this.issuer = issuer;
     this.#keyPem = keyPem;
+    this.#longLived = options.longLived === true;
   }
 
   /** Library and keys come with the first token: many hubs never see one, and a thousand members share a process. */
@@ -85,6 +90,8 @@ export class ServiceAccountTokens {
         audience: [...(audiences ?? [this.issuer])],
         currentDate: new Date(nowMs),
       });
+      const lifetimeSeconds = (payload.exp ?? Number.POSITIVE_INFINITY) - (payload.iat ?? 0);
+      if (lifetimeSeconds > LONGEST_LIFETIME_SECONDS && !this.#longLived) return undefined;
       const claim = payload['kubernetes.io'] as Claim | undefined;
       if (claim?.namespace === undefined || claim.serviceaccount?.name === undefined) return undefined;
       return {

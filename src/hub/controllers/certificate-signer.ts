@@ -1,5 +1,5 @@
 import type { CertificateAuthority } from '../auth/certificate-authority.ts';
-import { parseCertificateRequest } from '../auth/certificate-authority.ts';
+import { CLIENT_SIGNER, judgeClientRequest } from '../auth/client-signer.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { Cluster } from '../rest/cluster.ts';
@@ -10,11 +10,6 @@ import type { HubController } from './hub-controller.ts';
 
 const CSRS = { group: 'certificates.k8s.io', version: 'v1', plural: 'certificatesigningrequests' };
 const CSR_STORAGE = 'certificatesigningrequests.certificates.k8s.io';
-const SIGNER = 'kubernetes.io/kube-apiserver-client';
-const USUAL_SECONDS = 365 * 86_400;
-const SHORTEST_SECONDS = 600;
-/** Aggregated servers believe whoever has this name. */
-const FRONT_PROXY = 'front-proxy';
 
 /** Signs approved requests for client certificates. Approving is somebody else's decision. */
 export class CertificateSigner implements HubController {
@@ -48,23 +43,16 @@ export class CertificateSigner implements HubController {
     const csr = ref === undefined ? undefined : this.#client.get(ref, { namespace: '', name });
     if (ref === undefined || csr === undefined || !isReady(csr)) return;
     const status = await this.#statusOf(csr);
-    const { uid } = metadataOf(csr) as { uid: string };
-    await this.#client.mergePatch(ref, { namespace: '', name }, { metadata: { uid }, status }, 'status');
+    // Only for the request as it was judged: one that was denied meanwhile gets no certificate.
+    const { uid, resourceVersion } = metadataOf(csr) as { uid: string; resourceVersion: string };
+    const metadata = { uid, resourceVersion };
+    await this.#client.mergePatch(ref, { namespace: '', name }, { metadata, status }, 'status');
   }
 
   async #statusOf(csr: JsonObject): Promise<JsonObject> {
-    const spec = objectAt(csr, 'spec');
-    const request = await parseCertificateRequest(
-      Buffer.from(textAt(spec, 'request'), 'base64').toString('utf8'),
-    );
-    if (request === undefined) return this.#failed(csr, 'the request is not a valid PKCS#10 request');
-    const { commonName, organizations } = request.subject;
-    if (organizations.includes('system:masters'))
-      return this.#failed(csr, 'a request for the group system:masters is never signed');
-    if (commonName === FRONT_PROXY) return this.#failed(csr, `a request for ${FRONT_PROXY} is never signed`);
-    const asked = spec?.['expirationSeconds'];
-    const seconds = Math.max(typeof asked === 'number' ? asked : USUAL_SECONDS, SHORTEST_SECONDS);
-    const pem = await this.#authority.signClientRequest(request, this.#cluster.clock.now(), seconds * 1000);
+    const verdict = judgeClientRequest(objectAt(csr, 'spec'));
+    if (verdict.kind === 'refuse') return this.#failed(csr, verdict.why);
+    const pem = await this.#authority.signClientKey(verdict, this.#cluster.clock.now());
     return { certificate: Buffer.from(pem).toString('base64') };
   }
 
@@ -86,6 +74,6 @@ function isReady(csr: JsonObject): boolean {
   const status = objectAt(csr, 'status');
   const has = (type: string): boolean =>
     listAt(status, 'conditions').some((condition) => isObject(condition) && condition['type'] === type);
-  const ours = textAt(objectAt(csr, 'spec'), 'signerName') === SIGNER;
+  const ours = textAt(objectAt(csr, 'spec'), 'signerName') === CLIENT_SIGNER;
   return ours && textAt(status, 'certificate') === '' && has('Approved') && !has('Denied') && !has('Failed');
 }

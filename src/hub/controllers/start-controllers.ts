@@ -1,4 +1,4 @@
-import type { CertificateAuthority } from '../auth/certificate-authority.ts';
+import { holdsToken, mentionsTokenSecret } from '../auth/legacy-tokens.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
 import { CertificateSigner } from './certificate-signer.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
@@ -13,21 +13,37 @@ export interface RunningControllers {
   stop(): Promise<void>;
 }
 
-/** Starts everything that keeps one cluster tidy. */
-export function startControllers(cluster: ApiCluster, authority: CertificateAuthority): RunningControllers {
+/** Starts everything that keeps one cluster tidy. @param servingCaPem what the certificate of the server is checked against */
+export function startControllers(cluster: ApiCluster, servingCaPem: string): RunningControllers {
   const controllers: HubController[] = [
-    new NamespaceController(cluster, authority.certPem),
+    new NamespaceController(cluster, servingCaPem),
     new GarbageCollector(cluster),
     new CrdCleaner(cluster),
-    new CertificateSigner(cluster, authority),
-    new TokenSecrets(cluster, authority.certPem),
+    new CertificateSigner(cluster, cluster.authorities.clients),
+    ...(cluster.legacyTokenSecrets ? [new TokenSecrets(cluster, servingCaPem)] : []),
     new EventExpiry(cluster),
     new LogCompactor(cluster),
   ];
   for (const controller of controllers) controller.start();
+  if (!cluster.legacyTokenSecrets) reportRefusedTokens(cluster);
   return {
     async stop() {
       for (const controller of controllers) await controller.stop();
     },
   };
+}
+
+/** Whose tokens are refused since the hub runs without legacy token Secrets: said once, at the start. */
+function reportRefusedTokens({ store, log }: ApiCluster): void {
+  const secrets = store
+    .list('secrets')
+    .filter((entry) => mentionsTokenSecret(entry.json()) && holdsToken(entry.object));
+  if (secrets.length === 0) return;
+  log.warn(
+    'Secrets hold ServiceAccount tokens of ten years, which are refused; use kubectl create token, or start the hub with --legacy-token-secrets',
+    {
+      count: secrets.length,
+      first: secrets.slice(0, 5).map(({ namespace, name }) => `${namespace}/${name}`),
+    },
+  );
 }

@@ -1,3 +1,4 @@
+import { holdsToken, isTokenSecret } from '../auth/legacy-tokens.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
@@ -8,11 +9,10 @@ import type { HubController } from './hub-controller.ts';
 
 const SECRETS = { group: '', version: 'v1', plural: 'secrets' };
 const ACCOUNTS = { group: '', version: 'v1', plural: 'serviceaccounts' };
-const TOKEN_TYPE = 'kubernetes.io/service-account-token';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const TEN_YEARS_SECONDS = 3650 * 86_400;
 
-/** Fills Secrets of type service-account-token, for clients that do not ask for tokens on their own. */
+/** Fills Secrets of type service-account-token, for clients that do not ask for tokens on their own. Runs with `legacyTokenSecrets`. */
 export class TokenSecrets implements HubController {
   readonly #cluster: ApiCluster;
   readonly #client: LocalClient;
@@ -48,8 +48,7 @@ export class TokenSecrets implements HubController {
     const accounts = this.#client.ref(ACCOUNTS);
     if (secrets === undefined || accounts === undefined) return;
     const secret = this.#client.get(secrets, { namespace, name });
-    if (secret === undefined || secret['type'] !== TOKEN_TYPE) return;
-    if (textAt(objectAt(secret, 'data'), 'token') !== '') return;
+    if (secret === undefined || !isTokenSecret(secret) || holdsToken(secret)) return;
     const accountName = textAt(objectAt(metadataOf(secret), 'annotations'), ACCOUNT_NAME);
     const account = this.#client.get(accounts, { namespace, name: accountName });
     if (account === undefined) return;

@@ -10,6 +10,9 @@ export const REVOCATIONS_FILE = 'revocations.json';
 export const SECRET_FILES = [
   'pki/ca.crt',
   'pki/ca.key',
+  'pki/front-proxy-ca.crt',
+  'pki/front-proxy-ca.key',
+  'pki/members.json',
   'pki/service-account.key',
   TOKEN_FILE,
   REVOCATIONS_FILE,

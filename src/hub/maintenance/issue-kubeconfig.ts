@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import { KeyStore } from '../auth/key-store.ts';
+import type { PemPair } from '../auth/pem-pair.ts';
+import { nameProblem } from '../auth/certificate-subject.ts';
+import { FRONT_PROXY } from '../auth/client-signer.ts';
+import { readClientAuthority, readServingAuthority } from '../auth/key-store.ts';
 import type { KubeconfigUser } from '../auth/kubeconfig.ts';
 import { renderKubeconfig } from '../auth/kubeconfig.ts';
 import { Revocations } from '../auth/revocations.ts';
@@ -24,6 +27,8 @@ export interface KubeconfigRequest {
 /** A kubeconfig with fresh credentials; a running hub knows them at once. @throws InputError */
 export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number): Promise<string> {
   const { dataDir, user, groups, cluster } = request;
+  requireName('--user', user);
+  for (const group of groups) requireName('--group', group);
   const known = clustersIn(dataDir);
   if (!known.includes(cluster))
     throw new InputError(
@@ -40,7 +45,6 @@ export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number)
       subject: `data directory ${dataDir}`,
       hint: 'Start `berth hub` once, or give --server https://HOST:PORT.',
     });
-  const { authority } = await KeyStore.open(dataDir, nowMs);
   const days = request.certificateDays;
   // Certificates name whole seconds: one of the second in which the user was revoked would be refused.
   const revokedMs = new Revocations(join(dataDir, REVOCATIONS_FILE)).untilMs(user) ?? 0;
@@ -50,15 +54,31 @@ export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number)
       ? { kind: 'token', token: new TokenFile(join(dataDir, TOKEN_FILE)).issue({ name: user, groups }) }
       : {
           kind: 'certificate',
-          ...(await authority.issueClient(
-            { commonName: user, organizations: groups },
-            issuedMs,
-            days * DAY_MS,
-          )),
+          ...(await issueCertificate(request, days, issuedMs)),
         };
   const server = cluster === '' ? url : `${url}/clusters/${cluster}`;
-  return renderKubeconfig([{ name: clusterTitle(cluster), server }], authority.certPem, {
+  return renderKubeconfig([{ name: clusterTitle(cluster), server }], readServingAuthority(dataDir), {
     name: user,
     credentials,
   });
+}
+
+async function issueCertificate(
+  { dataDir, cluster, user, groups }: KubeconfigRequest,
+  days: number,
+  nowMs: number,
+): Promise<PemPair> {
+  if (user === FRONT_PROXY)
+    throw new InputError(`got ${JSON.stringify(user)}, which only the hub itself may be`, {
+      code: 'hub.user-name',
+      subject: '--user',
+    });
+  const authority = await readClientAuthority(dataDir, cluster);
+  return authority.issueClient({ commonName: user, organizations: groups }, nowMs, days * DAY_MS);
+}
+
+function requireName(option: string, name: string): void {
+  const problem = nameProblem(name);
+  if (problem === undefined) return;
+  throw new InputError(`the name ${problem}`, { code: 'hub.user-name', subject: option });
 }

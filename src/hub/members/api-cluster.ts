@@ -1,11 +1,16 @@
 import type { Clock, Logger } from '../../core/ports.ts';
 import { Aggregator } from '../aggregation/aggregator.ts';
 import { approvalCheck } from '../auth/approval-check.ts';
+import { approvalRules } from '../auth/approval-rules.ts';
 import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
 import { escalationCheck } from '../auth/escalation.ts';
-import type { CertificateAuthority } from '../auth/certificate-authority.ts';
+import { ClientCertificates } from '../auth/client-certificates.ts';
+import type { ClusterAuthorities } from '../auth/key-store.ts';
+import { legacyTokenNotice } from '../auth/legacy-tokens.ts';
+import { ownerReferencesCheck } from '../auth/owner-references.ts';
 import type { Revocations } from '../auth/revocations.ts';
+import { subjectRestriction } from '../auth/subject-restriction.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { TokenFile } from '../auth/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
@@ -23,12 +28,12 @@ export interface ApiClusterOptions {
   /** '' for the hub itself. */
   readonly name: string;
   readonly directory: string;
-  /** Signs the certificate that vouches for users towards aggregated servers. */
-  readonly authority: CertificateAuthority;
+  readonly authorities: ClusterAuthorities;
   readonly tokens: TokenFile;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
+  readonly legacyTokenSecrets: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
@@ -44,6 +49,8 @@ export class ApiCluster implements Cluster {
   readonly snapshots: ListSnapshots;
   readonly discovery: Discovery;
   readonly credentials: Credentials;
+  readonly authorities: ClusterAuthorities;
+  readonly legacyTokenSecrets: boolean;
   readonly aggregator: Aggregator;
   readonly clock: Clock;
   readonly log: Logger;
@@ -59,10 +66,22 @@ export class ApiCluster implements Cluster {
     this.snapshots = new ListSnapshots(clock);
     this.discovery = new Discovery(this.scheme);
     this.authorizer = new Authorizer(store);
-    this.admission = [escalationCheck(this.authorizer), approvalCheck, ...options.admission];
-    this.aggregator = new Aggregator(this, options.authority);
+    this.admission = [
+      escalationCheck(this.authorizer),
+      approvalCheck,
+      approvalRules,
+      subjectRestriction,
+      ownerReferencesCheck(this.scheme),
+      ...(options.legacyTokenSecrets ? [] : [legacyTokenNotice]),
+      ...options.admission,
+    ];
+    this.authorities = options.authorities;
+    this.legacyTokenSecrets = options.legacyTokenSecrets;
+    this.aggregator = new Aggregator(this, this.authorities.frontProxy);
+    const certificates = new ClientCertificates(this.authorities.clients.certPem);
     const { tokens, revocations, serviceAccounts } = options;
-    this.credentials = { tokens, revocations, serviceAccounts, store, nowMs: () => clock.now() };
+    const nowMs = (): number => clock.now();
+    this.credentials = { tokens, revocations, serviceAccounts, certificates, store, nowMs };
     this.#customResources = new CustomResources(this.scheme, { clock, log });
   }
 

@@ -1,5 +1,8 @@
 import { RBAC_GROUP } from '../auth/authorizer.ts';
+import { FRONT_PROXY } from '../auth/client-signer.ts';
+import type { ClusterAuthorities } from '../auth/key-store.ts';
 import type { JsonObject } from '../json/json-value.ts';
+import { deepEqual, objectAt } from '../json/json-value.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceWords } from '../rest/local-client.ts';
 import type { Cluster } from '../rest/cluster.ts';
@@ -115,31 +118,13 @@ function roles(): BootstrapObject[] {
   ];
 }
 
-/** What every cluster has from the start; `caPem` is what clients' certificates are checked against. */
-function bootstrapObjects(caPem: string): readonly BootstrapObject[] {
+/** What every cluster has from the start. */
+function bootstrapObjects(): readonly BootstrapObject[] {
   const namespace = (name: string): BootstrapObject => ({
     resource: { ...CORE, plural: 'namespaces' },
     namespace: '',
     object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
   });
-  // Extension servers, and every OCM binary, wait for both authorities here.
-  const authentication: BootstrapObject = {
-    resource: { ...CORE, plural: 'configmaps' },
-    namespace: 'kube-system',
-    object: {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' },
-      data: {
-        'client-ca-file': caPem,
-        'requestheader-client-ca-file': caPem,
-        'requestheader-allowed-names': '["front-proxy"]',
-        'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
-        'requestheader-group-headers': '["X-Remote-Group"]',
-        'requestheader-username-headers': '["X-Remote-User"]',
-      },
-    },
-  };
   const reader: BootstrapObject = {
     resource: { ...RBAC, plural: 'roles' },
     namespace: 'kube-system',
@@ -155,20 +140,51 @@ function bootstrapObjects(caPem: string): readonly BootstrapObject[] {
     },
   };
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-  return [...names.map(namespace), ...roles(), reader, authentication];
+  return [...names.map(namespace), ...roles(), reader];
 }
 
-/** Creates what is missing, in one commit; what exists stays as its owner made it. */
-export async function createBootstrapObjects(cluster: Cluster, caPem: string): Promise<void> {
+const AUTHENTICATION = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
+
+/** Extension servers, and every OCM binary, wait for both authorities here, and know users by them. */
+function authenticationData({ clients, frontProxy }: ClusterAuthorities): JsonObject {
+  return {
+    'client-ca-file': clients.certPem,
+    'requestheader-client-ca-file': frontProxy.certPem,
+    'requestheader-allowed-names': JSON.stringify([FRONT_PROXY]),
+    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+    'requestheader-group-headers': '["X-Remote-Group"]',
+    'requestheader-username-headers': '["X-Remote-User"]',
+  };
+}
+
+/**
+ * Creates what is missing, in one commit; what exists stays as its owner made it, but for the authorities: extension servers
+ * must not go on believing one that is not the cluster's any more.
+ */
+export async function createBootstrapObjects(
+  cluster: Cluster & { readonly authorities: ClusterAuthorities },
+): Promise<void> {
   const client = new LocalClient(cluster, 'bootstrap');
-  const created: Promise<unknown>[] = [];
-  for (const { resource, namespace, object } of bootstrapObjects(caPem)) {
+  const written: Promise<unknown>[] = [];
+  for (const { resource, namespace, object } of bootstrapObjects()) {
     const ref = client.ref(resource);
     if (ref === undefined) continue;
     const metadata = object['metadata'] as { name: string };
     if (client.get(ref, { namespace, name: metadata.name }) !== undefined) continue;
     // Stored at once; what is waited for is the disk.
-    created.push(client.create(ref, namespace, object));
+    written.push(client.create(ref, namespace, object));
   }
-  await Promise.all(created);
+  written.push(publishAuthorities(client, authenticationData(cluster.authorities)));
+  await Promise.all(written);
+}
+
+async function publishAuthorities(client: LocalClient, data: JsonObject): Promise<void> {
+  const ref = client.ref({ ...CORE, plural: 'configmaps' });
+  if (ref === undefined) return;
+  const present = client.get(ref, AUTHENTICATION);
+  if (present === undefined) {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...AUTHENTICATION }, data };
+    await client.create(ref, AUTHENTICATION.namespace, object);
+  } else if (!deepEqual(objectAt(present, 'data'), data))
+    await client.mergePatch(ref, AUTHENTICATION, { data });
 }

@@ -6,7 +6,7 @@ import { HttpKubeApi, type HttpKubeApiOptions } from '../../../src/adapters/kube
 import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
-import { createAuthority } from '../../../src/hub/auth/certificate-authority.ts';
+import { createAuthority } from '../../../src/hub/auth/self-signed-authority.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -86,7 +86,7 @@ async function serverFor(
   onRequest: http.RequestListener,
 ): Promise<Server> {
   if (protocol === 'http') return http.createServer(onRequest);
-  const { certPem: cert, keyPem: key } = await createAuthority('localhost', Date.now());
+  const { certPem: cert, keyPem: key } = createAuthority('localhost', Date.now());
   if (protocol === 'https') return https.createServer({ cert, key }, onRequest);
   // Node's compatibility layer: the same calls for both protocols.
   const listener = onRequest as unknown as (

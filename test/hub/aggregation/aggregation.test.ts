@@ -4,25 +4,28 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CertificateAuthority, createAuthority } from '../../../src/hub/auth/certificate-authority.ts';
+import { CertificateAuthority } from '../../../src/hub/auth/certificate-authority.ts';
+import { createAuthority } from '../../../src/hub/auth/self-signed-authority.ts';
 import type { LooseJson } from '../loose-json.ts';
 import type { TestHub } from '../hub-harness.ts';
 import { startTestHub } from '../hub-harness.ts';
 
 let hub: TestHub;
 let server: Server;
+const AUTHENTICATION = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
 const SERVICE = { namespace: 'default', name: 'extension' };
 
 /** An extension server: lists one resource and echoes everything else, if the front proxy vouches for the user. */
 beforeAll(async () => {
   hub = await startTestHub();
-  const pair = await createAuthority('extension-ca', Date.now());
+  const pair = createAuthority('extension-ca', Date.now());
   const authority = await CertificateAuthority.load(pair);
   const serving = await authority.issueServing(['extension.default.svc'], Date.now(), 86_400_000);
+  const frontProxyCa = (await hub.call('GET', AUTHENTICATION)).body.data['requestheader-client-ca-file'];
   const tls = {
     cert: serving.certPem,
     key: serving.keyPem,
-    ca: hub.hub.caPem,
+    ca: frontProxyCa,
     requestCert: true,
     rejectUnauthorized: false,
   };
@@ -310,7 +313,7 @@ describe('the server of an aggregated API that misbehaves', () => {
       ],
     },
   ])('and answers $name harms nobody', async ({ answer, versions }) => {
-    const authority = await CertificateAuthority.load(await createAuthority('odd-ca', Date.now()));
+    const authority = await CertificateAuthority.load(createAuthority('odd-ca', Date.now()));
     const { certPem: cert, keyPem: key } = await authority.issueServing(['odd'], Date.now(), 86_400_000);
     const liar = createServer({ cert, key }, (_request, response) => response.end(answer));
     await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));

@@ -410,25 +410,6 @@ describe('tokens of service accounts', () => {
     expect(lifeMs).toBeLessThanOrEqual(7_200_000);
     expect((await hub.call('POST', path.replace('robot', 'absent'), { body: body({}) })).status).toBe(404);
   });
-
-  it('come in Secrets too', async () => {
-    const metadata = { name: 'robot-token', annotations: { 'kubernetes.io/service-account.name': 'robot' } };
-    const path = '/api/v1/namespaces/team/secrets';
-    await hub.call('POST', path, {
-      body: { apiVersion: 'v1', kind: 'Secret', metadata, type: 'kubernetes.io/service-account-token' },
-    });
-    await expect
-      .poll(async () => (await hub.call('GET', `${path}/robot-token`)).body.data?.token)
-      .toBeDefined();
-    const { data } = (await hub.call('GET', `${path}/robot-token`)).body;
-    expect(
-      (await hub.call('GET', '/api', { token: Buffer.from(data.token, 'base64').toString() })).status,
-    ).toBe(200);
-    await hub.call('DELETE', `${path}/robot-token`);
-    expect(
-      (await hub.call('GET', '/api', { token: Buffer.from(data.token, 'base64').toString() })).status,
-    ).toBe(401);
-  });
 });
 
 describe('client certificates', () => {
@@ -509,17 +490,6 @@ describe('client certificates', () => {
     expect(refused.body.message).toContain('not permitted to approve requests with signerName');
     await role('', 'signer-approver', [approver(['signers'], ['kubernetes.io/*'], ['approve'])]);
     expect((await asRobot('PUT', `${CSRS}/guarded/approval`, { body })).status).toBe(200);
-  });
-
-  it('for system:masters are never signed', async () => {
-    await request('greedy', 'system:masters');
-    await expect
-      .poll(async () =>
-        (await hub.call('GET', `${CSRS}/greedy`)).body.status.conditions.map(
-          (condition: { type: string }) => condition.type,
-        ),
-      )
-      .toContain('Failed');
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Credentials } from '../../../src/hub/auth/authenticate.ts';
 import { authenticate } from '../../../src/hub/auth/authenticate.ts';
+import { ClientCertificates } from '../../../src/hub/auth/client-certificates.ts';
 import { Revocations } from '../../../src/hub/auth/revocations.ts';
 import { createSigningKey, ServiceAccountTokens } from '../../../src/hub/auth/service-account-tokens.ts';
 import { TokenFile } from '../../../src/hub/auth/token-file.ts';
@@ -17,7 +18,9 @@ beforeEach(() => {
   tokens = new TokenFile(join(directory, 'tokens.json'));
   const serviceAccounts = new ServiceAccountTokens('https://hub', createSigningKey());
   const revocations = new Revocations(join(directory, 'revocations.json'));
-  credentials = { tokens, revocations, serviceAccounts, store: undefined as never, nowMs: () => 0 };
+  const certificates = new ClientCertificates('');
+  const nowMs = () => 0;
+  credentials = { tokens, revocations, serviceAccounts, certificates, store: undefined as never, nowMs };
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 

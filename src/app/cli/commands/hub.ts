@@ -15,6 +15,7 @@ interface RunFlags {
   readonly listen: string;
   readonly members: string;
   readonly agents: boolean;
+  readonly legacyTokenSecrets: boolean;
   readonly audit: string;
   readonly logLevel: string;
 }
@@ -70,6 +71,11 @@ function registerRun(hub: Command, run: RunAction): void {
       '0',
     )
     .option('--agents', 'register the members on the hub and run an agent for each', false)
+    .option(
+      '--legacy-token-secrets',
+      'fill Secrets of type kubernetes.io/service-account-token with tokens of ten years, and accept them',
+      false,
+    )
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
     .option('--log-level <level>', 'debug, info, warn, error', 'info')
     .addHelpText('after', HELP)
@@ -86,6 +92,7 @@ function registerRun(hub: Command, run: RunAction): void {
           listen,
           members,
           admission: hubAdmission(),
+          legacyTokenSecrets: flags.legacyTokenSecrets,
           audit: parseAudit(flags.audit),
           log,
         });

@@ -1,10 +1,13 @@
-import { invalidValue } from '../../admit/field-problems.ts';
+import { duplicate, invalidValue, unsupportedValue } from '../../admit/field-problems.ts';
+import { specProblems } from './certificate-spec.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { FieldProblem } from '../../status/status-errors.ts';
 import type { Strategy } from './strategy.ts';
 
-const PEM_HEADER = Buffer.from('-----BEGIN').toString('base64').slice(0, 12);
+const DECIDING = new Set(['Approved', 'Denied', 'Failed']);
+/** Nobody reads more of one answer. */
+const MOST_PROBLEMS = 8;
 
 /** A request never changes after it was made; approval changes its conditions, the signer its certificate. */
 export const CERTIFICATE_STRATEGY: Strategy = {
@@ -18,34 +21,11 @@ export const CERTIFICATE_STRATEGY: Strategy = {
     delete status['certificate'];
     return { ...result, status: certificate === undefined ? status : { ...status, certificate } };
   },
-  validate: (object) => {
-    const problems: FieldProblem[] = [];
-    const spec = objectAt(object, 'spec');
-    if (!textAt(spec, 'request').startsWith(PEM_HEADER)) {
-      problems.push(
-        invalidValue('spec.request', textAt(spec, 'request'), 'PEM block type must be CERTIFICATE REQUEST'),
-      );
-    }
-    const signer = textAt(spec, 'signerName');
-    if (!/^[^/]+\.[^/]+\/.+$/.test(signer)) {
-      problems.push(
-        invalidValue(
-          'spec.signerName',
-          signer,
-          'must be a fully qualified domain and path of the form "example.com/signer-name"',
-        ),
-      );
-    }
-    const types = listAt(objectAt(object, 'status'), 'conditions')
-      .filter(isObject)
-      .map((one) => textAt(one, 'type'));
-    if (types.includes('Approved') && types.includes('Denied')) {
-      problems.push(
-        invalidValue('status.conditions', 'Denied', 'Approved and Denied conditions are mutually exclusive'),
-      );
-    }
-    return problems;
-  },
+  // The spec never changes, so it is judged once: requests of an older hub may lack what is asked for today.
+  validate: (object, old) => [
+    ...(old === undefined ? specProblems(objectAt(object, 'spec')) : []),
+    ...conditionProblems(object),
+  ],
 };
 
 function withConditionTimes(object: JsonObject, old: JsonObject | undefined, now: string): JsonObject {
@@ -64,4 +44,25 @@ function withConditionTimes(object: JsonObject, old: JsonObject | undefined, now
     };
   });
   return { ...object, status: { ...status, conditions } };
+}
+
+/** Approved and Denied exclude each other; all three are True or absent. */
+function conditionProblems(object: JsonObject): FieldProblem[] {
+  const conditions = listAt(objectAt(object, 'status'), 'conditions').filter(isObject);
+  const types = new Set<string>();
+  const problems: FieldProblem[] = [];
+  for (const [index, one] of conditions.entries()) {
+    const at = `status.conditions[${String(index)}]`;
+    const [type, status] = [textAt(one, 'type'), textAt(one, 'status')];
+    const wrong = DECIDING.has(type) && status !== '' && status !== 'True';
+    if (types.has(type)) problems.push(duplicate(`${at}.type`, type));
+    else if (wrong) problems.push(unsupportedValue(`${at}.status`, status, ['True']));
+    types.add(type);
+    if (problems.length === MOST_PROBLEMS) break;
+  }
+  if (types.has('Approved') && types.has('Denied'))
+    problems.push(
+      invalidValue('status.conditions', 'Denied', 'Approved and Denied conditions are mutually exclusive'),
+    );
+  return problems;
 }

@@ -1,0 +1,84 @@
+import type { KeyObject } from 'node:crypto';
+import { verify } from 'node:crypto';
+import { DER_TAG, readDer, readWithin } from './der.ts';
+import type { KeyVerdict } from './key-policy.ts';
+import { judgeKey } from './key-policy.ts';
+
+/** A certificate request as it was sent. Whether it may be signed is another question. */
+export interface CertificateRequest {
+  readonly kind: 'request';
+  /** DER of the Name that is asked for. */
+  readonly subjectDer: Buffer;
+  /** DER of the SubjectPublicKeyInfo. */
+  readonly publicKeyDer: Buffer;
+  /** A key that is refused has not been computed with: the signature of such a request is unchecked. */
+  readonly keyVerdict: KeyVerdict;
+}
+
+export type RequestReading = CertificateRequest | { readonly kind: 'malformed'; readonly why: string };
+
+/** A request with an RSA key of 8192 bits and a hundred long names is a tenth of it. */
+const LONGEST_REQUEST_BYTES = 64 * 1024;
+/** One line break before the content: were it any blanks, a text of blanks would be tried in every split. */
+const ONE_BLOCK =
+  /^\s*-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\s]+)-----END CERTIFICATE REQUEST-----\s*$/;
+
+/** Hashes of the signature algorithms (RFC 5758, RFC 8017, RFC 8410); `null` where the algorithm has its own. */
+const HASHES: Readonly<Record<string, string | null>> = {
+  '2a864886f70d01010b': 'sha256',
+  '2a864886f70d01010c': 'sha384',
+  '2a864886f70d01010d': 'sha512',
+  '2a8648ce3d040302': 'sha256',
+  '2a8648ce3d040303': 'sha384',
+  '2a8648ce3d040304': 'sha512',
+  '2b6570': null,
+};
+
+/**
+ * Reads one PEM block with a PKCS#10 request (RFC 2986) in strict DER and checks that its signer holds the key, unless the
+ * key is one that is never signed.
+ */
+export function readCertificateRequest(pem: string): RequestReading {
+  if (pem.length > LONGEST_REQUEST_BYTES)
+    return malformed(`the request is longer than ${String(LONGEST_REQUEST_BYTES)} bytes`);
+  const block = ONE_BLOCK.exec(pem)?.[1];
+  if (block === undefined)
+    return malformed('PEM block type must be CERTIFICATE REQUEST, one block and nothing else');
+  const [info, algorithm, signature, ...more] =
+    readWithin(Buffer.from(block, 'base64'), DER_TAG.sequence) ?? [];
+  const [version, subject, key, attributes] = info === undefined ? [] : (readDer(info.content) ?? []);
+  const shaped =
+    info?.tag === DER_TAG.sequence &&
+    algorithm?.tag === DER_TAG.sequence &&
+    signature?.tag === DER_TAG.bitString &&
+    version?.tag === DER_TAG.integer &&
+    subject?.tag === DER_TAG.sequence &&
+    key?.tag === DER_TAG.sequence &&
+    (attributes === undefined || attributes.tag === DER_TAG.context0) &&
+    more.length === 0;
+  if (!shaped) return malformed('the block is not a certificate request in DER');
+  const keyVerdict = judgeKey(key.whole);
+  const proof = { info: info.whole, algorithm: algorithm.content, signature: signature.content };
+  if (keyVerdict.kind === 'good' && !provesPossession(keyVerdict.key, proof))
+    return malformed('the signature of the request is not by its key');
+  return { kind: 'request', subjectDer: subject.whole, publicKeyDer: key.whole, keyVerdict };
+}
+
+function provesPossession(
+  key: KeyObject,
+  proof: { readonly info: Buffer; readonly algorithm: Buffer; readonly signature: Buffer },
+): boolean {
+  const [id] = readDer(proof.algorithm) ?? [];
+  const hash = id?.tag === DER_TAG.objectId ? HASHES[id.content.toString('hex')] : undefined;
+  // The first byte of a bit string counts unused bits.
+  if (hash === undefined || proof.signature[0] !== 0) return false;
+  try {
+    return verify(hash, proof.info, key, proof.signature.subarray(1));
+  } catch {
+    return false;
+  }
+}
+
+function malformed(why: string): RequestReading {
+  return { kind: 'malformed', why };
+}

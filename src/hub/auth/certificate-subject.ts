@@ -1,0 +1,108 @@
+import { DER_TAG, readDer, readWithin } from './der.ts';
+
+/** The user and groups that a client certificate stands for. */
+export interface CertificateSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+/** A name that says exactly one thing to every reader, or why it does not. */
+export type SubjectReading =
+  | { readonly kind: 'subject'; readonly subject: CertificateSubject }
+  | { readonly kind: 'unusable'; readonly why: string };
+
+const COMMON_NAME = '550403';
+const ORGANIZATION = '55040a';
+/** Far above the longest names of OCM's agents and add-ons; X.520's limit of 64 is below them, and nobody keeps it. */
+const LONGEST_NAME_BYTES = 1024;
+const MOST_ORGANIZATIONS = 64;
+/** C0, C1, line and paragraph separators, marks that turn the direction of text: they make one name look like another. */
+const CONTROL = /[\p{Cc}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u;
+
+/** What is wrong with the name of a user or group; undefined when nothing is. */
+export function nameProblem(name: string): string | undefined {
+  if (name === '') return 'is empty';
+  if (Buffer.byteLength(name) > LONGEST_NAME_BYTES)
+    return `is longer than ${String(LONGEST_NAME_BYTES)} bytes`;
+  return CONTROL.test(name) ? 'holds control characters' : undefined;
+}
+
+/**
+ * Reads the DER of an X.501 Name as Go's `pkix.Name` does: every attribute of every RDN counts, CN is the user, each O is a
+ * group. Two things differ. Of several CNs Go takes the last; here the name is unusable, since others take the first. Text
+ * of other types than UTF8String, PrintableString and IA5String is unusable, since libraries decode it differently.
+ */
+export function readSubject(nameDer: Buffer): SubjectReading {
+  const names = readNames(nameDer);
+  if (names === undefined) return unusable('the subject is not a name whose texts are UTF-8 or ASCII');
+  const [commonName, ...others] = names.commonNames;
+  if (commonName === undefined || others.length > 0)
+    return unusable(`the subject has ${String(names.commonNames.length)} common names, expected one`);
+  const { organizations } = names;
+  if (organizations.length > MOST_ORGANIZATIONS)
+    return unusable(
+      `the subject has ${String(organizations.length)} organizations, expected at most ${String(MOST_ORGANIZATIONS)}`,
+    );
+  const userProblem = nameProblem(commonName);
+  if (userProblem !== undefined) return unusable(`the common name of the subject ${userProblem}`);
+  for (const name of organizations) {
+    const problem = nameProblem(name);
+    if (problem !== undefined) return unusable(`an organization of the subject ${problem}`);
+  }
+  return { kind: 'subject', subject: { commonName, organizations } };
+}
+
+/** The organizations of a name, whatever else is wrong with it. */
+export function organizationsOf(nameDer: Buffer): readonly string[] {
+  return readNames(nameDer)?.organizations ?? [];
+}
+
+export function sameSubject(left: CertificateSubject, right: CertificateSubject): boolean {
+  return (
+    left.commonName === right.commonName &&
+    left.organizations.length === right.organizations.length &&
+    left.organizations.every((name, index) => name === right.organizations[index])
+  );
+}
+
+interface Names {
+  readonly commonNames: string[];
+  readonly organizations: string[];
+}
+
+function readNames(nameDer: Buffer): Names | undefined {
+  const names: Names = { commonNames: [], organizations: [] };
+  for (const rdn of readWithin(nameDer, DER_TAG.sequence) ?? [undefined]) {
+    const attributes = rdn?.tag === DER_TAG.set ? readDer(rdn.content) : undefined;
+    if (attributes === undefined) return undefined;
+    for (const attribute of attributes) if (!readAttribute(attribute.whole, names)) return undefined;
+  }
+  return names;
+}
+
+/** False when the attribute is malformed, or one that matters cannot be read. */
+function readAttribute(der: Buffer, names: Names): boolean {
+  const [type, value, ...more] = readWithin(der, DER_TAG.sequence) ?? [];
+  if (type?.tag !== DER_TAG.objectId || value === undefined || more.length > 0) return false;
+  const id = type.content.toString('hex');
+  if (id !== COMMON_NAME && id !== ORGANIZATION) return true;
+  const text = decodeText(value.tag, value.content);
+  if (text === undefined) return false;
+  (id === COMMON_NAME ? names.commonNames : names.organizations).push(text);
+  return true;
+}
+
+function decodeText(tag: number, content: Buffer): string | undefined {
+  if (tag === DER_TAG.printableString || tag === DER_TAG.ia5String)
+    return content.every((byte) => byte < 0x80) ? content.toString('latin1') : undefined;
+  if (tag !== DER_TAG.utf8String) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function unusable(why: string): SubjectReading {
+  return { kind: 'unusable', why };
+}

@@ -1,0 +1,5 @@
+/** A certificate and its private key, PEM. */
+export interface PemPair {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
