@@ -176,8 +176,11 @@ export function object(
   };
 }
 
-export const configMap = (name: string, data: Record<string, string> = { x: '1' }): KubeObject =>
-  object(CONFIG_MAP, name, { data });
+export const configMap = (
+  name: string,
+  data: Record<string, string> = { x: '1' },
+  namespace = 'default',
+): KubeObject => object(CONFIG_MAP, name, { data }, { namespace });
 
 export function deployment(
   name: string,
