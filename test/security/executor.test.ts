@@ -470,7 +470,7 @@ describe('an executor within its limits', () => {
   it.each(['List', 'SecretList'])('sees no objects by a manifest of kind %s', async (kind) => {
     await world.create(SECRET, secret(`in-${kind.toLowerCase()}`));
     await world.applyWork(`lists-${kind.toLowerCase()}`, {
-      ...workOf({ apiVersion: 'v1', kind, metadata: { name: 'all', namespace: 'default' } } as KubeObject),
+      ...workOf({ apiVersion: 'v1', kind, metadata: { name: 'all', namespace: 'default' } }),
       ...executor('nobody'),
       manifestConfigs: [
         {

@@ -15,6 +15,7 @@ interface RunFlags {
   readonly listen: string;
   readonly members: string;
   readonly agents: boolean;
+  readonly allowWorksWithoutExecutor: boolean;
   readonly audit: string;
   readonly logLevel: string;
 }
@@ -70,6 +71,11 @@ function registerRun(hub: Command, run: RunAction): void {
       '0',
     )
     .option('--agents', 'register the members on the hub and run an agent for each', false)
+    .option(
+      '--allow-works-without-executor',
+      'every user who may write ManifestWorks may leave their executor out, as on an OCM hub; otherwise that takes execute-as',
+      false,
+    )
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
     .option('--log-level <level>', 'debug, info, warn, error', 'info')
     .addHelpText('after', HELP)
@@ -85,7 +91,9 @@ function registerRun(hub: Command, run: RunAction): void {
           dataDir: flags.data,
           listen,
           members,
-          admission: hubAdmission(),
+          admission: hubAdmission({
+            withoutExecutor: flags.allowWorksWithoutExecutor ? 'anyone' : 'restricted',
+          }),
           audit: parseAudit(flags.audit),
           log,
         });
