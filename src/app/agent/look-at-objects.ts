@@ -64,11 +64,13 @@ async function lookAt(
     return { kind: 'failed', problem: errorText(error), ruleTypes };
   }
   if (object === undefined) return { kind: 'absent', ruleTypes };
+  if (rules.length + config.feedbackRules.length === 0)
+    return { kind: 'present', feedback: undefined, rules: [] };
   const shown = reportableObject(object, watched.kind);
   return {
     kind: 'present',
     feedback: feedbackOf(shown, config.feedbackRules, settings),
-    rules: rules.length === 0 ? [] : evaluateConditionRules(shown.object, rules),
+    rules: evaluateConditionRules(shown.object, rules),
   };
 }
 

@@ -49,4 +49,34 @@ describe('what is reported of an object', () => {
     const kind = { group: object.apiVersion === 'v1' ? '' : 'example.com', plural: 'configmaps' };
     expect(reportableObject(object, kind)).toEqual({ object, withheld: undefined });
   });
+
+  it('of a Secret in a manifest of a work, or deeper: nothing of its data, nor of the copies in annotations', () => {
+    const work = (manifest: object, annotations?: object) => ({
+      apiVersion: 'work.open-cluster-management.io/v1',
+      kind: 'ManifestWork',
+      metadata: { name: 'w', ...(annotations === undefined ? {} : { annotations }) },
+      spec: { workload: { manifests: [{ apiVersion: 'v1', kind: 'List', items: [manifest] }] } },
+    });
+    const kind = { group: 'work.open-cluster-management.io', plural: 'manifestworks' };
+    const { object, withheld } = reportableObject(work(secret, { copy: 'cGFzcw==' }) as never, kind);
+    expect(object).toEqual(work(shown));
+    expect(withheld).toBeUndefined();
+  });
+
+  it.each([
+    {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'e' },
+      involvedObject: { apiVersion: 'v1', kind: 'Secret', name: 's' },
+    },
+    {
+      apiVersion: 'x/v1',
+      kind: 'Widget',
+      metadata: { name: 'w', annotations: { a: 'b' } },
+      spec: { data: [1, null] },
+    },
+  ])('$kind: all of it, a reference to a Secret included', (object) => {
+    expect(reportableObject(object as never, { group: '', plural: 'events' }).object).toBe(object);
+  });
 });
