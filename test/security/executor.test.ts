@@ -7,13 +7,13 @@ import {
   CLUSTER,
   CONFIG_MAP,
   configMap,
+  executor,
   kindOf,
   NAMESPACE,
   object,
   ROLE,
   ROLE_BINDING,
   ScenarioWorld,
-  SERVICE_ACCOUNT,
   until,
   workOf,
 } from '../conformance/agent/scenario-world.ts';
@@ -38,22 +38,6 @@ afterAll(async () => {
   await agent?.close();
   await world?.close();
 });
-
-const executor = (name: string): Pick<ManifestWorkSpec, 'executor'> => ({
-  executor: { subject: { type: 'ServiceAccount', serviceAccount: { namespace: 'default', name } } },
-});
-
-async function grant(name: string, rules: readonly object[]): Promise<void> {
-  await world.create(SERVICE_ACCOUNT, object(SERVICE_ACCOUNT, name));
-  await world.create(ROLE, object(ROLE, name, { rules }));
-  await world.create(
-    ROLE_BINDING,
-    object(ROLE_BINDING, name, {
-      roleRef: { apiGroup: RBAC, kind: 'Role', name },
-      subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
-    }),
-  );
-}
 
 const configMaps = (verbs: readonly string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }];
 
@@ -147,7 +131,7 @@ describe('a work whose executor may not get an object', () => {
   });
 
   it('reports no object that somebody wrote into its status', async () => {
-    await grant('forger', configMaps(ALL_VERBS));
+    await world.grant('forger', configMaps(ALL_VERBS));
     await world.create(CONFIG_MAP, configMap('elsewhere', { x: 'not-for-tenants' }, 'kube-system'));
     await world.applyWork('forged', {
       ...workOf(configMap('forged')),
@@ -211,7 +195,7 @@ describe('rights that change', () => {
     } as const;
     await world.applyWork('revoked', spec);
     expect(await statusOf('revoked')).not.toContain('mine');
-    await grant('revoked', configMaps(ALL_VERBS));
+    await world.grant('revoked', configMaps(ALL_VERBS));
     // A touched work is applied again at once, which asks for the executor's rights anew.
     await world.applyWork('revoked', spec, { labels: { touched: '1' } });
     await until(
@@ -326,7 +310,7 @@ describe('an executor within its limits', () => {
     { name: 'another-namespace', change: '.metadata.namespace = "kube-system"' },
     { name: 'another-value', change: '.data.x = "changed"' },
   ])('cannot turn the checked manifest into $name by a jq expression', async ({ name, change }) => {
-    await grant(name, [{ ...configMaps(ALL_VERBS)[0], resourceNames: [name] }]);
+    await world.grant(name, [{ ...configMaps(ALL_VERBS)[0], resourceNames: [name] }]);
     await world.create(CONFIG_MAP, configMap(name, { x: 'before' }));
     for (const [target, namespace] of [
       ['target', 'default'],
@@ -347,7 +331,7 @@ describe('an executor within its limits', () => {
   });
 
   it('cannot join a binding to a stronger role by leaving out which role it is', async () => {
-    await grant('joiner', [
+    await world.grant('joiner', [
       { apiGroups: [RBAC], resources: ['rolebindings'], verbs: ALL_VERBS },
       ...configMaps(['get']),
     ]);
@@ -379,7 +363,7 @@ describe('an executor within its limits', () => {
 
   it('cannot widen a role by leaving out the names that it is limited to', async () => {
     const mine = { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['mine'] };
-    await grant('widener', [{ apiGroups: [RBAC], resources: ['roles'], verbs: ALL_VERBS }, mine]);
+    await world.grant('widener', [{ apiGroups: [RBAC], resources: ['roles'], verbs: ALL_VERBS }, mine]);
     await world.create(ROLE, object(ROLE, 'wide', { rules: [mine] }));
     const { updateStrategy } = ssa('wide', [], ['/rules/0/resourceNames']);
     await world.applyWork('wide', {
@@ -399,7 +383,7 @@ describe('an executor within its limits', () => {
 
   it('cannot have an object replaced when it may not delete it', async () => {
     const verbs = ['create', 'update', 'patch', 'get'];
-    await grant('replacer', [{ apiGroups: [''], resources: ['secrets'], verbs }]);
+    await world.grant('replacer', [{ apiGroups: [''], resources: ['secrets'], verbs }]);
     const made = await world.create(
       SECRET,
       object(SECRET, 'replaced', { type: 'a', data: { password: DATA } }),
@@ -415,7 +399,7 @@ describe('an executor within its limits', () => {
   });
 
   it('cannot have an object deleted by orphaning it first and owning it later', async () => {
-    await grant('keeper', configMaps(['create', 'update', 'patch', 'get']));
+    await world.grant('keeper', configMaps(['create', 'update', 'patch', 'get']));
     await world.create(CONFIG_MAP, configMap('kept'));
     const spec = { ...workOf(configMap('kept')), ...executor('keeper') };
     await world.applyWork('kept', { ...spec, deleteOption: { propagationPolicy: 'Orphan' } });
@@ -442,7 +426,7 @@ describe('an executor within its limits', () => {
   });
 
   it('cannot delete what it only reads, nor what another work owns', async () => {
-    await grant('reader', configMaps(ALL_VERBS));
+    await world.grant('reader', configMaps(ALL_VERBS));
     await world.create(CONFIG_MAP, configMap('only-read'));
     await world.applyWork('owner', workOf(configMap('owned')));
     await until(
