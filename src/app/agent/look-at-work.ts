@@ -4,7 +4,7 @@ import type { AgentState } from './agent-state.ts';
 import type { ManifestResult } from './apply/apply-manifests.ts';
 import type { WatchedObject } from './live-objects.ts';
 import { lookAtObjects } from './look-at-objects.ts';
-import { addressOf, readAccess } from './read-access.ts';
+import { addressOf, type ReadAccess, readAccess } from './read-access.ts';
 
 /** What a look at a work's objects led to. */
 export interface WorkLook {
@@ -12,8 +12,8 @@ export interface WorkLook {
   readonly status: ManifestWorkStatus;
   /** The objects that were looked at, as far as the work's executor may get them. */
   readonly watched: readonly WatchedObject[];
-  /** The executor may not get at least one of the objects. */
-  readonly denied: boolean;
+  /** Some rights of the executor: `denied` is asked again after a minute, `unknown` (no answer) soon. */
+  readonly rights: 'known' | 'unknown' | 'denied';
 }
 
 /**
@@ -27,7 +27,7 @@ export async function lookAtWork(
   justApplied: readonly ManifestResult[] = [],
 ): Promise<WorkLook> {
   const entries = status.resourceStatus?.manifests ?? [];
-  if (!wasApplied(status)) return { status, watched: addressesOf(entries), denied: false };
+  if (!wasApplied(status)) return { status, watched: addressesOf(entries), rights: 'known' };
   const { settings, live } = state;
   const spec = work.spec ?? {};
   const access = await readAccess(state.reviews, spec.executor, entries);
@@ -46,8 +46,13 @@ export async function lookAtWork(
   return {
     status: statusAfterLook(status, observations, moment),
     watched,
-    denied: access.some(({ kind }) => kind === 'denied'),
+    rights: rightsIn(access),
   };
+}
+
+function rightsIn(access: readonly ReadAccess[]): WorkLook['rights'] {
+  if (access.some(({ kind }) => kind === 'failed')) return 'unknown';
+  return access.some(({ kind }) => kind === 'denied') ? 'denied' : 'known';
 }
 
 function addressesOf(entries: readonly ManifestCondition[]): readonly WatchedObject[] {

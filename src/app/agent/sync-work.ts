@@ -264,11 +264,11 @@ function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied:
   const nowMs = clock.now();
   const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
   if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
-  if (denied || look.denied) waits.push(DENIED_RETRY_MS);
+  if (denied || look.rights === 'denied') waits.push(DENIED_RETRY_MS);
   const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
   if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
   if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
-  if (!look.watched.every((object) => state.live.isWatched(object)))
+  if (look.rights === 'unknown' || !look.watched.every((object) => state.live.isWatched(object)))
     waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
   return { kind: 'later', afterMs: Math.min(...waits) };
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ExecutorReviews, READ_ANSWER_MS } from '../../../src/app/agent/executor-reviews.ts';
 import { chosenExecutor } from '../../../src/app/agent/executor-subject.ts';
+import { readAccess } from '../../../src/app/agent/read-access.ts';
 import type { ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
@@ -13,6 +14,7 @@ const object = (name: string) => ({
 });
 
 let clock: FakeClock;
+let cluster: FakeKubeApi;
 let reviews: ExecutorReviews;
 let granted: boolean;
 let asked: unknown[];
@@ -21,7 +23,7 @@ beforeEach(() => {
   clock = new FakeClock();
   granted = true;
   asked = [];
-  const cluster = new FakeKubeApi();
+  cluster = new FakeKubeApi();
   cluster.create = (_kind, review) => {
     asked.push(review['spec']);
     return Promise.resolve({ ...review, status: { allowed: granted } } as KubeObject);
@@ -74,6 +76,47 @@ describe('reviews of executors', () => {
     expect(await reviews.mayGet(RUNNER, other)).toBe(false);
     expect(await reviews.may(RUNNER, 'delete', object('a/b'))).toBe(false);
     expect(await reviews.mayGet({ namespace: 'ops', name: 'other' }, object('a/b'))).toBe(false);
+  });
+});
+
+describe('access to the objects of a status', () => {
+  const entries = [
+    {
+      resourceMeta: {
+        ordinal: 0,
+        group: '',
+        version: 'v1',
+        resource: 'secrets',
+        name: 's',
+        namespace: 'web',
+      },
+    },
+    { resourceMeta: { ordinal: 1 } },
+  ];
+  const account = { subject: { type: 'ServiceAccount', serviceAccount: RUNNER } };
+  const kinds = async (executor: ManifestWorkSpec['executor']) =>
+    (await readAccess(reviews, executor, entries)).map(({ kind }) => kind);
+
+  it('is free without an executor, and then nobody is asked', async () => {
+    expect(await kinds(undefined)).toEqual(['allowed', 'allowed']);
+    expect(asked).toEqual([]);
+  });
+
+  it('is that of the executor', async () => {
+    expect(await kinds(account)).toEqual(['allowed', 'allowed']);
+    granted = false;
+    await clock.advance(READ_ANSWER_MS);
+    expect(await kinds(account)).toEqual(['denied', 'allowed']);
+  });
+
+  it('is not taken for granted when the API server does not answer', async () => {
+    cluster.create = () => Promise.reject(new Error('no route'));
+    expect(await kinds(account)).toEqual(['failed', 'allowed']);
+  });
+
+  it('is denied to an executor that names no account', async () => {
+    expect(await kinds({} as never)).toEqual(['denied', 'denied']);
+    expect(asked).toEqual([]);
   });
 });
 
