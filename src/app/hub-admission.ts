@@ -1,15 +1,26 @@
 import { validateWorkSpec } from '../core/work/validate-work.ts';
-import { manifestWorkCheck } from '../hub/admit/ocm/manifest-work-check.ts';
+import {
+  manifestWorkCheck,
+  type WorksWithoutExecutor,
+  type WorkValidator,
+} from '../hub/admit/ocm/manifest-work-check.ts';
 import { ocmChecks } from '../hub/admit/ocm-checks.ts';
 import type { AdmissionCheck } from '../hub/write/write-request.ts';
 
+export interface HubAdmissionOptions {
+  /** Who may write works without an executor. Default `restricted`. */
+  readonly withoutExecutor?: WorksWithoutExecutor | undefined;
+}
+
 /** Everything a hub of ours checks about OCM's kinds: clusters, sets, bindings and works. */
-export function hubAdmission(): readonly AdmissionCheck[] {
-  const check = manifestWorkCheck((spec) => {
+export function hubAdmission({
+  withoutExecutor = 'restricted',
+}: HubAdmissionOptions = {}): readonly AdmissionCheck[] {
+  const validate: WorkValidator = (spec) => {
     const problems = validateWorkSpec(spec);
     const texts = (severity: 'error' | 'warning'): readonly string[] =>
       problems.filter((problem) => problem.severity === severity).map((problem) => problem.message);
     return { errors: texts('error'), warnings: texts('warning') };
-  });
-  return [...ocmChecks, check];
+  };
+  return [...ocmChecks, manifestWorkCheck({ validate, withoutExecutor })];
 }

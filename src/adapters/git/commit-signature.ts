@@ -23,6 +23,9 @@ export interface SignaturePolicy {
   readonly gpgKeysFile?: string | undefined;
 }
 
+const TAG_FORMAT = '%(refname) %(objectname) %(tag)';
+const TAG_LINE = /^(\S+) ([0-9a-f]+) (.*)$/m;
+
 /**
  * Checks commits against a policy through git, with a key ring that holds nothing but the allowed keys, so that a good
  * signature is an allowed one.
@@ -45,15 +48,16 @@ export class SignatureVerifier {
 
   /**
    * Throws InputError `git.signature` when what the policy asks for is not signed by an allowed key.
+   * @param commit full id of what is going to be read: a signed tag vouches for it only if it leads to it
    * @param tag the tag that was followed to the commit; undefined when it was no tag
    */
   async check(gitDir: string, commit: string, tag?: string): Promise<void> {
     const { mode = 'HEAD' } = this.#policy;
-    if (mode !== 'HEAD') await this.#checkTag(gitDir, tag);
+    if (mode !== 'HEAD') await this.#checkTag(gitDir, commit, tag);
     if (mode !== 'Tag') await this.#verify(gitDir, 'verify-commit', commit, `Commit ${commit.slice(0, 12)}`);
   }
 
-  async #checkTag(gitDir: string, tag: string | undefined): Promise<void> {
+  async #checkTag(gitDir: string, commit: string, tag: string | undefined): Promise<void> {
     const mode = this.#policy.mode ?? 'HEAD';
     if (tag === undefined)
       throw new InputError(`asks for a signed tag (${mode}), but the source follows no tag`, {
@@ -62,19 +66,18 @@ export class SignatureVerifier {
         hint: 'follow a tag or a semver range, or use mode HEAD',
       });
     const subject = `Tag ${tag}`;
-    await this.#verify(gitDir, 'verify-tag', `refs/tags/${tag}`, subject);
+    const git = { environment: gitEnvironment({ gitDir, ambient: this.#ambient }), cwd: gitDir, subject };
+    // Read once: the name may stand for another tag a moment later, an id may not.
+    const ref = `refs/tags/${tag}`;
+    const listed = await runGitOrThrow({ ...git, args: ['for-each-ref', `--format=${TAG_FORMAT}`, ref] });
+    const [, found, id = '', named = ''] = TAG_LINE.exec(listed) ?? [];
+    if (found !== ref) throw refused(subject, 'it is not there any more');
+    await this.#verify(gitDir, 'verify-tag', id, subject);
     // A genuine old tag that was put under a new name is no signature of that name.
-    const named = await runGitOrThrow({
-      args: ['for-each-ref', '--format=%(tag)', `refs/tags/${tag}`],
-      environment: gitEnvironment({ gitDir, ambient: this.#ambient }),
-      cwd: gitDir,
-      subject,
-    });
-    if (named.trim() !== tag)
-      throw new InputError(`is refused: it was signed under the name ${JSON.stringify(named.trim())}`, {
-        code: 'git.signature',
-        subject,
-      });
+    if (named !== tag) throw refused(subject, `it was signed under the name ${JSON.stringify(named)}`);
+    const target = await runGitOrThrow({ ...git, args: ['rev-parse', '--verify', `${id}^{commit}`] });
+    if (target.trim() !== commit)
+      throw refused(subject, `it leads to another commit than ${commit.slice(0, 12)}, which was fetched`);
   }
 
   async #verify(
@@ -175,6 +178,10 @@ async function readKeys(file: string, what: string): Promise<Buffer> {
 
 function unreadableKeys(subject: string, why: string, cause: unknown): InputError {
   return new InputError(`cannot be read: ${why}`, { code: 'git.signature-policy', subject, cause });
+}
+
+function refused(subject: string, why: string): InputError {
+  return new InputError(`is refused: ${why}`, { code: 'git.signature', subject });
 }
 
 function needsProgram(program: string, subject: string): InputError {

@@ -73,7 +73,11 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   }
 
   async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {
-    if (ref.type === 'commit' && options.anew !== true && (await this.#has(ref.id))) return ref.id;
+    if (ref.type === 'commit' && options.anew !== true) {
+      // The id may be that of a tag: what is followed is the commit that it leads to.
+      const commit = await this.#known(ref);
+      if (commit !== undefined) return commit;
+    }
     const refspecs = refspecsOf(ref);
     await this.#fetchWithRoom(refspecs, options).catch(async (error: unknown) => {
       // Servers may refuse to serve a bare id; the commit is then looked for on every branch and tag.
@@ -125,14 +129,11 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     await this.#unlock();
   }
 
-  async #has(commit: string): Promise<boolean> {
-    return this.resolve({ type: 'commit', id: commit }).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof InputError) return false;
-        throw error;
-      },
-    );
+  async #known(ref: GitRef): Promise<string | undefined> {
+    return this.resolve(ref).catch((error: unknown) => {
+      if (error instanceof InputError) return undefined;
+      throw error;
+    });
   }
 
   async #fetchRefspecs(refspecs: readonly string[], { signal, onAnswered }: FetchOptions): Promise<void> {

@@ -54,7 +54,7 @@ const EXECUTORS: readonly Permission[] = [
     groups: [''],
     resources: ['serviceaccounts'],
     verbs: ['impersonate'],
-    why: "impersonate: try an executor's RBAC objects as a dry run, so that it cannot grant more than it has",
+    why: "impersonate: try and write an executor's RBAC objects as the executor, so that it cannot grant more than it has",
   },
 ];
 

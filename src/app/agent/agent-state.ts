@@ -7,7 +7,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { AgentSettings } from './agent-options.ts';
 import { appliedNameOf, writeAppliedStatus } from './applied-work.ts';
-import type { ExecutorRights } from './executor-rights.ts';
+import type { ExecutorReviews } from './executor-reviews.ts';
 import type { LiveObjects } from './live-objects.ts';
 import type { OwnWrites } from './own-writes.ts';
 import { newWorkMemory, type WorkMemory } from './work-memory.ts';
@@ -17,8 +17,7 @@ import { writeWorkStatus } from './work-status.ts';
 export class AgentState {
   readonly settings: AgentSettings;
   readonly live: LiveObjects;
-  /** Absent: executors are asked about each time. */
-  readonly rights: ExecutorRights | undefined;
+  readonly reviews: ExecutorReviews;
   readonly #works: OwnWrites;
   readonly #applied: OwnWrites;
   readonly #memories = new Map<string, WorkMemory>();
@@ -26,13 +25,13 @@ export class AgentState {
   constructor(parts: {
     readonly settings: AgentSettings;
     readonly live: LiveObjects;
-    readonly rights: ExecutorRights | undefined;
+    readonly reviews: ExecutorReviews;
     readonly works: OwnWrites;
     readonly applied: OwnWrites;
   }) {
     this.settings = parts.settings;
     this.live = parts.live;
-    this.rights = parts.rights;
+    this.reviews = parts.reviews;
     this.#works = parts.works;
     this.#applied = parts.applied;
   }

@@ -1,3 +1,4 @@
+import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
 import type { ImpersonatedUser } from './agent-options.ts';
 
 /** The service account in whose name a work is applied. */
@@ -11,6 +12,24 @@ export interface RbacSubject {
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string | undefined;
+}
+
+/** What a work says about its executor. `unusable`: it says something that names no service account, so nothing may be done. */
+export type ExecutorChoice =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'account'; readonly account: Executor }
+  | { readonly kind: 'unusable'; readonly problem: string };
+
+/** Reads `spec.executor`. A hub without OCM's admission also stores `{}` and subjects without a service account. */
+export function chosenExecutor(executor: ManifestWorkSpec['executor'] | null): ExecutorChoice {
+  if (executor === undefined || executor === null) return { kind: 'none' };
+  const subject = executor.subject as Partial<typeof executor.subject> | undefined;
+  if (subject?.type !== 'ServiceAccount')
+    return { kind: 'unusable', problem: 'only support ServiceAccount type for the executor' };
+  const { namespace = '', name = '' } = subject.serviceAccount ?? {};
+  return namespace === '' || name === ''
+    ? { kind: 'unusable', problem: 'the executor service account is nil' }
+    : { kind: 'account', account: { namespace, name } };
 }
 
 /** The user that the API server makes of the service account. */

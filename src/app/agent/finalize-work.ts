@@ -23,7 +23,7 @@ export async function finalizeWork(state: AgentState, deleting: ManifestWork): P
     work = await announceDeletion(state, work);
     const stays = await outlives(state, work);
     if (!(await releaseApplied(state, applied, stays))) {
-      const status = await lookAtWork(state, work, work.status ?? {});
+      const { status } = await lookAtWork(state, work, work.status ?? {});
       await state.writeWorkStatus(work, status);
       return RETRY;
     }

@@ -7,6 +7,7 @@ import type { AgentOptions, AgentSettings } from './agent-options.ts';
 import { agentSettings } from './agent-settings.ts';
 import { AgentState } from './agent-state.ts';
 import { evictApplied } from './evict-applied.ts';
+import { ExecutorReviews } from './executor-reviews.ts';
 import { ExecutorRights } from './executor-rights.ts';
 import { finalizeWork } from './finalize-work.ts';
 import { KeyLoop } from './key-loop.ts';
@@ -41,7 +42,8 @@ export function startAgent(options: AgentOptions): Agent {
   });
   const rights = settings.executorCache ? new ExecutorRights(settings) : undefined;
   const own = { works: new OwnWrites(works.store), applied: new OwnWrites(applied.store) };
-  const state = new AgentState({ settings, live, rights, ...own });
+  const reviews = new ExecutorReviews({ ...settings, rights });
+  const state = new AgentState({ settings, live, reviews, ...own });
   const loop = new KeyLoop({
     ...settings,
     step: (key, signal) => step(state, key, signal),

@@ -17,7 +17,7 @@ import { everApplied, hasOpenIntents, newIntents } from './apply-intents.ts';
 import type { ManifestTask } from './manifest-task.ts';
 import { isAlreadyExists } from './kube-failure.ts';
 import { keepApplied } from './evict-applied.ts';
-import { lookAtWork, watchedObjects } from './look-at-work.ts';
+import { lookAtWork, type WorkLook } from './look-at-work.ts';
 import { releaseApplied } from './release-applied.ts';
 import { reportPass } from './report-pass.ts';
 import { RETRY, type StepOutcome } from './step-outcome.ts';
@@ -44,13 +44,14 @@ export async function syncWork(
   const pass =
     cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
   if (signal.aborted) return RETRY;
-  const status = await lookAtWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
+  const look = await lookAtWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
+  const { status } = look;
   if (pass !== undefined) await recordApplied(state, pass);
   await state.writeWorkStatus(work, status);
   if (pass !== undefined && pass.retry !== 'soon') noteApplied(state, memory, work);
   reportPass(state, work, status, pass?.results);
   if (pass?.retry === 'soon') return RETRY;
-  return nextLook(state, memory, status, pass?.retry === 'minute');
+  return nextLook(state, memory, look, pass?.retry === 'minute');
 }
 
 async function withFinalizer(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
@@ -134,7 +135,7 @@ async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
     settings,
     live,
     memory: memory.applied,
-    rights: state.rights,
+    reviews: state.reviews,
     spec: work.spec ?? {},
     tasks,
     name: work.metadata.name,
@@ -258,22 +259,16 @@ function retryOf(results: readonly ManifestResult[], tracked: Tracked | undefine
 const DENIED_RETRY_MS = 60_000;
 
 /** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
-function nextLook(
-  state: AgentState,
-  memory: WorkMemory,
-  status: ManifestWorkStatus,
-  denied: boolean,
-): StepOutcome {
+function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied: boolean): StepOutcome {
   const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
   const nowMs = clock.now();
   const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
   if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
-  if (denied) waits.push(DENIED_RETRY_MS);
+  if (denied || look.rights === 'denied') waits.push(DENIED_RETRY_MS);
   const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
   if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
   if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
-  const entries = status.resourceStatus?.manifests ?? [];
-  if (!watchedObjects(entries).every((object) => state.live.isWatched(object)))
+  if (look.rights === 'unknown' || !look.watched.every((object) => state.live.isWatched(object)))
     waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
   return { kind: 'later', afterMs: Math.min(...waits) };
 }

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { printableText } from '../../core/model/printable.ts';
 
 /** Formats in which every command that prints objects can print them. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
@@ -10,9 +11,15 @@ export function outputOption(...more: readonly string[]): Option {
     .default('table');
 }
 
-/** One document, ended by a line break. Keys that are undefined are left out. YAML is loaded only when asked for. */
+/**
+ * One document, ended by a line break, that a terminal shows as it is. Keys that are undefined are left out. YAML is loaded only
+ * when asked for.
+ */
 export async function renderDocument(value: unknown, format: 'json' | 'yaml'): Promise<string> {
-  if (format === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
+  if (format === 'json') return printableText(`${JSON.stringify(value, undefined, 2)}\n`);
   const { default: yaml } = await import('js-yaml');
-  return yaml.dump(value, { skipInvalid: true, lineWidth: -1, noRefs: true });
+  const text = yaml.dump(value, { skipInvalid: true, lineWidth: -1, noRefs: true });
+  if (printableText(text) === text) return text;
+  const { quotedYaml } = await import('./quoted-yaml.ts');
+  return quotedYaml(value);
 }

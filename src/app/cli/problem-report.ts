@@ -4,7 +4,10 @@ import { formatLocation } from '../../core/model/source-location.ts';
 
 const PAINT = { error: '\u001b[31m', warning: '\u001b[33m', off: '\u001b[0m' } as const;
 
-/** Problems as people read them: `file:line:column: error: …`, a form that editors and CI turn into links. */
+/**
+ * Problems as people read them: `file:line:column: error: …`, a form that editors and CI turn into links.
+ * @param colour then the text is for `writePainted`
+ */
 export function renderProblems(problems: readonly Problem[], colour: boolean): string {
   return problems.map((problem) => renderProblem(problem, colour)).join('');
 }
@@ -17,7 +20,7 @@ function renderProblem(
   const label = colour ? `${PAINT[severity]}${severity}${PAINT.off}` : severity;
   const subject = object === undefined ? '' : `${printable(object)}: `;
   const advice = hint === undefined ? '' : `    hint: ${printable(hint)}\n`;
-  return `${where}${label}: ${subject}${printable(message)} [${code}]\n${advice}`;
+  return `${where}${label}: ${subject}${printable(message)} [${printable(code)}]\n${advice}`;
 }
 
 /** `2 errors, 1 warning`, or `no problems`. */

@@ -1,4 +1,6 @@
+import { printable } from '../../core/model/printable.ts';
 import type { CliIo } from './cli-io.ts';
+import { writePainted } from './terminal-output.ts';
 
 /** Says what a command is busy with, in one line of a terminal that the next line replaces; nothing where nobody looks. */
 export interface Progress {
@@ -10,6 +12,8 @@ export interface Progress {
 
 export function progressOn({ stderr }: Pick<CliIo, 'stderr'>): Progress {
   const isTerminal = (stderr as { readonly isTTY?: boolean }).isTTY === true;
-  const write = (text: string): void => void (isTerminal && stderr.write(text));
-  return { tell: (what) => write(`\r\u001b[2K${what} …`), done: () => write('\r\u001b[2K') };
+  const write = (text: string): void => {
+    if (isTerminal) writePainted(stderr, text);
+  };
+  return { tell: (what) => write(`\r\u001b[2K${printable(what)} …`), done: () => write('\r\u001b[2K') };
 }

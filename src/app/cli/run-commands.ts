@@ -3,13 +3,15 @@ import { BerthError, errorText } from '../../core/errors.ts';
 import type { CliCommand, RunAction } from './cli-command.ts';
 import type { CliIo, ExitCode } from './cli-io.ts';
 import { packageVersion } from './package-version.ts';
+import { messageLines, withSafeOutput } from './terminal-output.ts';
 
 /** Runs one of the commands; never throws: a failure is printed to stderr and becomes exit code 1. */
 export async function runCommands(
   commands: readonly CliCommand[],
   args: readonly string[],
-  io: CliIo,
+  given: CliIo,
 ): Promise<ExitCode> {
+  const io = withSafeOutput(given);
   let exitCode: ExitCode = 0;
   const run: RunAction =
     (action) =>
@@ -56,8 +58,9 @@ function optionDescription(option: Option): string {
 function reportFailure(error: unknown, io: CliIo): ExitCode {
   // Commander has already written its own message (help, version, usage errors).
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
-  io.stderr.write(`error: ${errorText(error)}\n`);
-  if (error instanceof BerthError && error.hint !== undefined) io.stderr.write(`hint: ${error.hint}\n`);
+  io.stderr.write(messageLines('error', errorText(error)));
+  if (error instanceof BerthError && error.hint !== undefined)
+    io.stderr.write(messageLines('hint', error.hint));
   if (!(error instanceof BerthError) && io.env['BERTH_DEBUG'] !== undefined && error instanceof Error)
     io.stderr.write(`${error.stack ?? ''}\n`);
   return 1;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { BerthError } from '../../core/errors.ts';
+import { printableLines } from '../../core/model/printable.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
 import { requireManifests } from '../fleet/require-manifests.ts';
@@ -11,6 +12,7 @@ import type { CliIo, ExitCode } from './cli-io.ts';
 import { type OutputFormat, renderDocument } from './output-format.ts';
 import { countProblems, renderProblems } from './problem-report.ts';
 import { type SettingsFlags, withFetchContext } from './settings-sources.ts';
+import { writePainted } from './terminal-output.ts';
 
 interface ValidatedSource {
   readonly name: string;
@@ -68,6 +70,6 @@ async function validateSource(source: SourceSettings, context: FetchContext): Pr
 
 function writeSource(io: CliIo, { name, commit, files, objects, problems }: ValidatedSource): void {
   const at = commit === undefined ? 'not read' : `${commit.slice(0, 8)}, ${files} files, ${objects} objects`;
-  io.stdout.write(`source ${name}: ${at}: ${countProblems(problems)}\n`);
-  io.stdout.write(renderProblems(problems, io.colour));
+  io.stdout.write(printableLines([`source ${name}: ${at}: ${countProblems(problems)}`]));
+  writePainted(io.stdout, renderProblems(problems, io.colour));
 }

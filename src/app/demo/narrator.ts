@@ -1,6 +1,8 @@
 import { styleText } from 'node:util';
 import type { Clock } from '../../core/ports.ts';
+import { printable } from '../../core/model/printable.ts';
 import type { CliIo } from '../cli/cli-io.ts';
+import { writePainted } from '../cli/terminal-output.ts';
 
 /** Tells the demo's story line by line: when (seconds since the start), who, what. */
 export interface Narrator {
@@ -47,17 +49,19 @@ export function createNarrator(io: Pick<CliIo, 'stdout' | 'colour'>, clock: Cloc
   const startMs = clock.now();
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
     io.colour ? styleText(style, text) : text;
-  const write = (line: string) => io.stdout.write(`${line}\n`);
+  const write = (line: string): void => writePainted(io.stdout, `${line}\n`);
   const indent = ' '.repeat(TIME_WIDTH + 2 + TOPIC_WIDTH + 2);
   return {
     chapter: (title) => write(`\n${paint('bold', title)}`),
     tell: (topic, text) => {
       const elapsed = `${((clock.now() - startMs) / 1000).toFixed(1)}s`.padStart(TIME_WIDTH);
-      write(`${paint('dim', elapsed)}  ${paint(TOPIC_COLOURS[topic], topic.padEnd(TOPIC_WIDTH))}  ${text}`);
+      write(
+        `${paint('dim', elapsed)}  ${paint(TOPIC_COLOURS[topic], topic.padEnd(TOPIC_WIDTH))}  ${printable(text)}`,
+      );
     },
-    detail: (text) => write(`${indent}${text}`),
+    detail: (text) => write(`${indent}${printable(text)}`),
     block: (text) => {
-      for (const line of text.replace(/\n$/, '').split('\n')) write(`${indent}${line}`);
+      for (const line of text.replace(/\n$/, '').split('\n')) write(`${indent}${printable(line)}`);
     },
   };
 }

@@ -248,7 +248,8 @@ function captured(io: CliIo, text: string[]): CliIo {
     return true;
   };
   const stream = { ...io.stdout, write };
-  return { ...io, stdout: stream, stderr: stream };
+  // What it says is shown as part of a block, where no colours are.
+  return { ...io, colour: false, stdout: stream, stderr: stream };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { printable } from '../../core/model/printable.ts';
 import type { TestReport } from './junit.ts';
 
 const PAINT = { ok: '\u001b[32m', fail: '\u001b[31m', off: '\u001b[0m' } as const;
@@ -17,17 +18,17 @@ export function countCases(reports: readonly TestReport[]): TestCounts {
   return { passed: cases.length - failed - wrong, failed, broken: wrong + unread };
 }
 
-/** One test as people read it. */
+/** One test as people read it. @param colour then the text is for `writePainted` */
 export function renderReport({ file, name, cases, problems }: TestReport, colour: boolean): string {
   const mark = (kind: 'ok' | 'fail', word: string): string =>
     colour ? `${PAINT[kind]}${word}${PAINT.off}` : word;
-  const lines = [`${file}: ${name}`];
+  const lines = [printable(`${file}: ${name}`)];
   for (const problem of problems) lines.push(`  ${mark('fail', 'ERROR')}  ${indented(problem, 9)}`);
   for (const { name: caseName, failures, error } of cases) {
     const reasons = error === undefined ? failures : [error];
     const passed = reasons.length === 0;
     lines.push(
-      `  ${passed ? mark('ok', 'ok   ') : mark('fail', error === undefined ? 'FAIL ' : 'ERROR')}  ${caseName}`,
+      `  ${passed ? mark('ok', 'ok   ') : mark('fail', error === undefined ? 'FAIL ' : 'ERROR')}  ${printable(caseName)}`,
     );
     for (const reason of reasons) lines.push(`           ${indented(reason, 11)}`);
   }
@@ -39,5 +40,8 @@ export function renderCounts({ passed, failed, broken }: TestCounts): string {
 }
 
 function indented(text: string, columns: number): string {
-  return text.replaceAll('\n', `\n${' '.repeat(columns)}`);
+  return text
+    .split('\n')
+    .map(printable)
+    .join(`\n${' '.repeat(columns)}`);
 }

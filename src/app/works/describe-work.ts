@@ -1,5 +1,6 @@
 import type { FieldValue, ManifestCondition, ManifestWork } from '../../core/model/manifest-work.ts';
 import type { Condition } from '../../core/model/object-meta.ts';
+import { printableLines } from '../../core/model/printable.ts';
 import { findCondition } from '../../core/work/condition-list.ts';
 
 /** One line of `berth get works`: cluster, name, manifests, applied, available, degraded (`-`: no condition rule says). */
@@ -37,7 +38,7 @@ export function describeWork(work: ManifestWork): string {
     lines.push(
       `  ${work.spec?.workload?.manifests?.length ?? 0} manifests, nothing reported by the cluster yet`,
     );
-  return `${lines.join('\n')}\n`;
+  return printableLines(lines);
 }
 
 function conditionLine(condition: Condition, generation: number | undefined): string {

@@ -1,4 +1,5 @@
 import { formatRef } from '../model/object-ref.ts';
+import { printableLines } from '../model/printable.ts';
 import type { ClusterMove, ObjectChange, Plan, PlacementPlan, WorkloadPlan } from './plan.ts';
 import { APPROVAL_TITLE, approval, headline, names, reason, sizes, workloadVerb } from './plan-words.ts';
 
@@ -20,7 +21,7 @@ export function renderPlanText(plan: Plan): string {
     ...section(APPROVAL_TITLE, approval(plan)),
     ...section('Not evaluated', [...plan.notEvaluated]),
   ];
-  return `${lines.join('\n')}\n`;
+  return printableLines(lines);
 }
 
 function endText({ name, commit }: Plan['base']): string {

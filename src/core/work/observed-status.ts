@@ -26,6 +26,13 @@ export type Observation =
   /** `ruleTypes`: the condition types that its rules would set. */
   | { readonly kind: 'absent'; readonly ruleTypes: readonly string[] }
   | { readonly kind: 'failed'; readonly ruleTypes: readonly string[]; readonly problem: string }
+  /** The work's executor may not get it, so nothing was read. */
+  | {
+      readonly kind: 'denied';
+      readonly ruleTypes: readonly string[];
+      readonly problem: string;
+      readonly asksFeedback: boolean;
+    }
   | { readonly kind: 'incomplete' };
 
 /**
@@ -55,6 +62,8 @@ function observedEntry(
   { generation, now }: StatusMoment,
 ): ManifestCondition {
   let conditions = setCondition(entry.conditions ?? [], availableCondition(observation), now);
+  if (observation.kind === 'denied')
+    return deniedEntry({ ...entry, conditions }, observation, { generation, now });
   if (observation.kind !== 'present') {
     // What an object said before it went stands for the present generation too, as long as the rule does.
     const ruled = new Set(observation.kind === 'incomplete' ? [] : observation.ruleTypes);
@@ -77,6 +86,36 @@ function observedEntry(
   return { ...rest, ...(values.length === 0 ? {} : { statusFeedback: { values } }), conditions };
 }
 
+const NOT_ALLOWED = 'ExecutorNotAllowed';
+
+/**
+ * Values go: nobody may take them for present ones. Rule conditions keep their status, since a completed work stays complete
+ * when its executor goes, but not their message, which may quote the object.
+ */
+function deniedEntry(
+  entry: ManifestCondition,
+  { problem, ruleTypes, asksFeedback }: Extract<Observation, { kind: 'denied' }>,
+  { generation, now }: StatusMoment,
+): ManifestCondition {
+  const { statusFeedback: values, conditions: before = [], ...rest } = entry;
+  let conditions = before.map((condition) =>
+    isRuleCondition(condition) && ruleTypes.includes(condition.type)
+      ? { ...condition, observedGeneration: generation, message: `not evaluated again: ${problem}` }
+      : condition,
+  );
+  if (asksFeedback || values !== undefined) {
+    const synced: PlannedCondition = {
+      type: 'StatusFeedbackSynced',
+      status: 'False',
+      reason: NOT_ALLOWED,
+      message: problem,
+    };
+    const moved = values === undefined ? synced : { ...synced, lastTransitionTime: now };
+    conditions = [...setCondition(conditions, moved, now)];
+  }
+  return { ...rest, conditions: pruneRuleConditions(conditions, generation) };
+}
+
 function availableCondition(observation: Observation): PlannedCondition {
   const plan = (status: Condition['status'], reason: string, message: string): PlannedCondition => ({
     type: 'Available',
@@ -91,6 +130,8 @@ function availableCondition(observation: Observation): PlannedCondition {
       return plan('False', 'ResourceNotAvailable', 'Resource is not available');
     case 'failed':
       return plan('Unknown', 'FetchingResourceFailed', `Failed to fetch resource: ${observation.problem}`);
+    case 'denied':
+      return plan('Unknown', NOT_ALLOWED, observation.problem);
     case 'incomplete':
       return plan('Unknown', 'IncompleteResourceMeta', 'Resource meta is incomplete');
   }

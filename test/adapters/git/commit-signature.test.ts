@@ -12,83 +12,12 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SignatureVerifier } from '../../../src/adapters/git/commit-signature.ts';
 import type { GitRef } from '../../../src/adapters/git/git-repository.ts';
-import type { SignatureMode, SignaturePolicy } from '../../../src/adapters/git/commit-signature.ts';
+import type { SignatureMode } from '../../../src/adapters/git/commit-signature.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
+import { gpg, gpgSigner, has, type Signer, signedCommit, signedTag, SIGNER_KINDS } from './git-signers.ts';
 
-const has = (program: string, ...args: string[]): boolean => {
-  try {
-    execFileSync(program, args, { stdio: 'ignore' });
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
-};
-
-interface Signer {
-  /** Git configuration that signs with the key. */
-  readonly config: readonly string[];
-  readonly env: Record<string, string>;
-  readonly policy: SignaturePolicy;
-}
-
-function sshSigner(): Signer {
-  const dir = tempDir();
-  const key = path.join(dir, 'key');
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
-  const allowedSignersFile = path.join(dir, 'allowed');
-  writeFileSync(allowedSignersFile, `ada@example.com ${readFileSync(`${key}.pub`, 'utf8')}`);
-  return { config: ['gpg.format=ssh', `user.signingKey=${key}`], env: {}, policy: { allowedSignersFile } };
-}
-
-/** Runs gpg on the keys of a signer; what it writes. */
-function gpg({ env }: Pick<Signer, 'env'>, args: readonly string[], input = ''): Buffer {
-  return execFileSync('gpg', ['--batch', '--quiet', ...args], {
-    env: { ...process.env, ...env },
-    input,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-}
-
-function gpgSigner(): Signer {
-  const env = { GNUPGHOME: mkdtempSync('/tmp/berth-gpgtest-') };
-  const key = ['Ada <ada@example.com>', 'ed25519', 'sign', 'never'];
-  gpg({ env }, ['--passphrase', '', '--quick-generate-key', ...key]);
-  const gpgKeysFile = path.join(tempDir(), 'keys.asc');
-  writeFileSync(gpgKeysFile, gpg({ env }, ['--armor', '--export']));
-  return { config: ['gpg.format=openpgp', 'user.signingKey=ada@example.com'], env, policy: { gpgKeysFile } };
-}
-
-const KINDS: readonly [string, boolean, () => Signer][] = [
-  ['SSH', has('ssh-keygen', '-?'), sshSigner],
-  ['GPG', has('gpg', '--version'), gpgSigner],
-];
-
-/** A commit with the tree of main's tip, on top of it. */
-function signedWith(fixture: GitFixture, signer: Signer, message: string): string {
-  const parent = fixture.tip('main') ?? '';
-  const config = signer.config.flatMap((entry) => ['-c', entry]);
-  const commit = execFileSync(
-    'git',
-    [...config, 'commit-tree', '-S', '-p', parent, '-m', message, `${parent}^{tree}`],
-    {
-      env: {
-        ...process.env,
-        ...signer.env,
-        GIT_DIR: fixture.dir,
-        GIT_AUTHOR_NAME: 'Ada',
-        GIT_AUTHOR_EMAIL: 'ada@example.com',
-        GIT_COMMITTER_NAME: 'Ada',
-        GIT_COMMITTER_EMAIL: 'ada@example.com',
-      },
-      encoding: 'utf8',
-    },
-  ).trim();
-  fixture.git('update-ref', 'refs/heads/main', commit);
-  return commit;
-}
-
-describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
+describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {
   let fixture: GitFixture;
   beforeEach(() => {
     fixture = new GitFixture();
@@ -96,16 +25,16 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
   });
   afterEach(() => fixture.remove());
 
-  const signedCommit = (signer: Signer, message: string) => signedWith(fixture, signer, message);
-
   it.runIf(available)('are good only by an allowed key', async () => {
     const [ada, eve] = [makeSigner(), makeSigner()];
     const verifier = new SignatureVerifier(ada.policy, process.env);
-    await verifier.check(fixture.dir, signedCommit(ada, 'by Ada'));
+    await verifier.check(fixture.dir, signedCommit(fixture, ada, 'by Ada'));
     const refused = { name: 'InputError', code: 'git.signature' };
-    await expect(verifier.check(fixture.dir, signedCommit(eve, 'by Eve'))).rejects.toMatchObject(refused);
+    await expect(verifier.check(fixture.dir, signedCommit(fixture, eve, 'by Eve'))).rejects.toMatchObject(
+      refused,
+    );
     await expect(verifier.check(fixture.dir, fixture.commit({}))).rejects.toMatchObject(refused);
-    const genuine = signedCommit(ada, 'genuine');
+    const genuine = signedCommit(fixture, ada, 'genuine');
     const forged = fixture.git('cat-file', 'commit', genuine).replace('genuine', 'forged!');
     const id = execFileSync('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], {
       cwd: fixture.dir,
@@ -115,20 +44,6 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     await expect(verifier.check(fixture.dir, id)).rejects.toMatchObject(refused);
     await verifier.close();
   });
-
-  function signedTag(signer: Signer, name: string, target: string): void {
-    const config = signer.config.flatMap((entry) => ['-c', entry]);
-    execFileSync('git', [...config, 'tag', '-s', '-f', '-m', name, name, target], {
-      env: {
-        ...process.env,
-        ...signer.env,
-        GIT_DIR: fixture.dir,
-        GIT_COMMITTER_NAME: 'Ada',
-        GIT_COMMITTER_EMAIL: 'ada@example.com',
-      },
-      stdio: 'ignore',
-    });
-  }
 
   it.runIf(available)('on tags count where the policy asks for them', async () => {
     const [ada, eve] = [makeSigner(), makeSigner()];
@@ -148,16 +63,16 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     };
     const refused = { name: 'InputError', code: 'git.signature' };
     const plain = fixture.commit({ 'b.yaml': '' });
-    signedTag(ada, 'v1.0.0', plain);
-    const signed = signedCommit(ada, 'signed');
-    signedTag(ada, 'v1.1.0', signed);
+    signedTag(fixture, ada, 'v1.0.0', plain);
+    const signed = signedCommit(fixture, ada, 'signed');
+    signedTag(fixture, ada, 'v1.1.0', signed);
     const range = (text: string): GitRef => ({ type: 'semver', range: text });
     expect(await fetchWith('Tag', range('1.0.x'))).toBe(plain);
     expect(await fetchWith('Tag', { type: 'tag', name: 'v1.0.0' })).toBe(plain);
     await expect(fetchWith('TagAndHEAD', range('1.0.x'))).rejects.toMatchObject(refused);
     await expect(fetchWith('HEAD', range('1.0.x'))).rejects.toMatchObject(refused);
     expect(await fetchWith('TagAndHEAD', range('1.1.x'))).toBe(signed);
-    signedTag(eve, 'v1.2.0', signed);
+    signedTag(fixture, eve, 'v1.2.0', signed);
     await expect(fetchWith('Tag', range('1.2.x'))).rejects.toMatchObject(refused);
     fixture.git('tag', 'v1.3.0', signed);
     await expect(fetchWith('Tag', range('1.3.x'))).rejects.toMatchObject(refused);
@@ -181,7 +96,7 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
       isSsh ? { allowedSignersFile: keys } : { gpgKeysFile: keys },
       process.env,
     );
-    const commit = signedCommit(ada, 'good');
+    const commit = signedCommit(fixture, ada, 'good');
     await verifier.check(fixture.dir, commit);
     copyFileSync(keysOf(eve), keys);
     await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });
@@ -194,7 +109,7 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     'are not judged before the allowed keys can be read, or without the program for them',
     async () => {
       const ada = makeSigner();
-      const commit = signedCommit(ada, 'good');
+      const commit = signedCommit(fixture, ada, 'good');
       const keysFile = path.join(tempDir(), 'mounted-late');
       const isSsh = ada.policy.gpgKeysFile === undefined;
       const policy = isSsh ? { allowedSignersFile: keysFile } : { gpgKeysFile: keysFile };
@@ -223,7 +138,7 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
   it.runIf(available)('on the tip vouch for what led to it, and no earlier one for the tip', async () => {
     const [ada, eve] = [makeSigner(), makeSigner()];
     const verifier = new SignatureVerifier(ada.policy, process.env);
-    const good = signedCommit(ada, 'good');
+    const good = signedCommit(fixture, ada, 'good');
     const side = fixture.commit({ 'side.yaml': '' }, { branch: 'side' });
     const merge = (message: string, ...parents: string[]) => {
       const args = parents.flatMap((parent) => ['-p', parent]);
@@ -233,8 +148,8 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     };
     const unsigned = merge('unsigned merge', good, side);
     await expect(verifier.check(fixture.dir, unsigned)).rejects.toMatchObject({ code: 'git.signature' });
-    await verifier.check(fixture.dir, signedCommit(ada, 'over an unsigned merge'));
-    await expect(verifier.check(fixture.dir, signedCommit(eve, 'eve'))).rejects.toMatchObject({
+    await verifier.check(fixture.dir, signedCommit(fixture, ada, 'over an unsigned merge'));
+    await expect(verifier.check(fixture.dir, signedCommit(fixture, eve, 'eve'))).rejects.toMatchObject({
       code: 'git.signature',
     });
     await verifier.close();
@@ -248,9 +163,9 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
         fixture.git('cat-file', 'commit', commit),
       )?.[0] ?? '';
     const parent = fixture.tip('main') ?? '';
-    const byAda = signedCommit(ada, 'same');
+    const byAda = signedCommit(fixture, ada, 'same');
     fixture.git('update-ref', 'refs/heads/main', parent);
-    const byEve = signedCommit(eve, 'same');
+    const byEve = signedCommit(fixture, eve, 'same');
     const text = fixture.git('cat-file', 'commit', byEve);
     const withSignature = (signature: string) =>
       fixture.rawObject('commit', Buffer.from(`${text.replace(signatureOf(byEve), () => signature)}\n`));
@@ -272,7 +187,7 @@ describe.each(KINDS)('%s signatures', (_name, available, makeSigner) => {
     const source = await open();
     await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
     await expect(source.read()).rejects.toMatchObject({ code: 'git.signature' });
-    const good = signedCommit(ada, 'good');
+    const good = signedCommit(fixture, ada, 'good');
     expect(await source.fetch()).toEqual({ commit: good, moved: true });
     fixture.commit({ 'a.yaml': null });
     await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
@@ -326,7 +241,7 @@ describe.runIf(has('gpg', '--version'))('GPG keys', () => {
 
   it('are read again when their ring was tidied away', async () => {
     const verifier = new SignatureVerifier(ada.policy, process.env);
-    const commit = signedWith(fixture, ada, 'good');
+    const commit = signedCommit(fixture, ada, 'good');
     await verifier.check(fixture.dir, commit);
     const [ring = ''] = readdirSync(temporary);
     rmSync(path.join(temporary, ring, 'pubring.kbx'), { force: true });
@@ -337,7 +252,7 @@ describe.runIf(has('gpg', '--version'))('GPG keys', () => {
   });
 
   it('that have expired sign nothing more', async () => {
-    const commit = signedWith(fixture, ada, 'good');
+    const commit = signedCommit(fixture, ada, 'good');
     const listed = gpg(ada, ['--with-colons', '--list-keys']).toString();
     const fingerprint = /^fpr:+([0-9A-F]+):/m.exec(listed)?.[1] ?? '';
     gpg(ada, ['--quick-set-expire', fingerprint, 'seconds=1']);
@@ -349,7 +264,7 @@ describe.runIf(has('gpg', '--version'))('GPG keys', () => {
   });
 
   it('that are revoked in the file of keys sign nothing more', async () => {
-    const commit = signedWith(fixture, ada, 'good');
+    const commit = signedCommit(fixture, ada, 'good');
     const verifier = new SignatureVerifier(ada.policy, process.env);
     await verifier.check(fixture.dir, commit);
     const revocations = path.join(ada.env['GNUPGHOME'] ?? '', 'openpgp-revocs.d');

@@ -52,7 +52,7 @@ describe('reports of placement tests', () => {
     ).toBe(`web/a.placement-test.yaml: a & "b"
   ok     passes
   FAIL   fails <here>
-           one\u0007
+           one\\u0007
            two
            lines
   ERROR  broken

@@ -32,6 +32,10 @@ const TAKEN_OVER = [
   'work manifest 0 condition Available observedGeneration',
 ];
 
+const NOT_LOOKED_AT =
+  'nothing is said about an object that the executor may not get, not even whether it exists';
+const UNSEEN = [...says('Available'), ...says('Available', 0)];
+
 const ALWAYS: readonly Deviation[] = [
   ...Object.entries(LABELLED).map(([history, steps]) => ({
     history,
@@ -66,6 +70,21 @@ const ALWAYS: readonly Deviation[] = [
         'work manifest 0 feedback',
       ],
     },
+  },
+  {
+    history: 'executor-none',
+    reason: NOT_LOOKED_AT,
+    at: { 1: UNSEEN, 3: UNSEEN },
+  },
+  {
+    history: 'executor-readonly',
+    reason: NOT_LOOKED_AT,
+    at: { 2: [...UNSEEN, 'work manifest 0 condition StatusFeedbackSynced'] },
+  },
+  {
+    history: 'executor-mixed',
+    reason: NOT_LOOKED_AT,
+    at: { 3: [...UNSEEN, ...says('Available', 2), ...says('Available', 3)] },
   },
   {
     history: 'cel-reserved',

@@ -93,7 +93,7 @@ it('asks once until rights change; a revocation blocks what is new and leaves wh
     (count) => count === 0,
   );
   expect(await world.get(CONFIG_MAP, 'ca')).toBeUndefined();
-  expect(await world.verdict('cached')).toBe('False/False');
+  expect(await world.verdict('cached')).toBe('False/Unknown');
 
   await bind();
   await until(
@@ -107,7 +107,7 @@ it('asks once until rights change; a revocation blocks what is new and leaves wh
   await world.cluster.delete(ROLE_BINDING, { namespace: 'default', name: 'cached' });
   await until(
     async () => (await reviewsOfAnotherPass(['ca', 'cb', 'cc', 'cd']), world.verdict('cached', 3)),
-    (verdict) => verdict === 'False/False',
+    (verdict) => verdict === 'False/Unknown',
   );
   expect(await world.get(CONFIG_MAP, 'cd')).toBeUndefined();
   expect(await world.get(CONFIG_MAP, 'ca')).toBeDefined();

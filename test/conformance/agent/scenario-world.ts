@@ -128,6 +128,19 @@ export class ScenarioWorld {
     return this.cluster.create(kind, object, { fieldManager: 'somebody' });
   }
 
+  /** A service account of the namespace `default` that may do what the rules of its role say there. */
+  async grant(name: string, rules: readonly object[]): Promise<void> {
+    await this.create(SERVICE_ACCOUNT, object(SERVICE_ACCOUNT, name));
+    await this.create(ROLE, object(ROLE, name, { rules }));
+    await this.create(
+      ROLE_BINDING,
+      object(ROLE_BINDING, name, {
+        roleRef: { apiGroup: RBAC, kind: 'Role', name },
+        subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
+      }),
+    );
+  }
+
   async get(kind: KindInfo, name: string, namespace = 'default'): Promise<KubeObject | undefined> {
     return this.cluster.get(kind, { namespace: kind.namespaced ? namespace : '', name });
   }
@@ -176,8 +189,11 @@ export function object(
   };
 }
 
-export const configMap = (name: string, data: Record<string, string> = { x: '1' }): KubeObject =>
-  object(CONFIG_MAP, name, { data });
+export const configMap = (
+  name: string,
+  data: Record<string, string> = { x: '1' },
+  namespace = 'default',
+): KubeObject => object(CONFIG_MAP, name, { data }, { namespace });
 
 export function deployment(
   name: string,
@@ -197,6 +213,11 @@ export function deployment(
     },
   });
 }
+
+/** The part of a work's spec that names a service account of the namespace `default`. */
+export const executor = (name: string): Pick<ManifestWorkSpec, 'executor'> => ({
+  executor: { subject: { type: 'ServiceAccount', serviceAccount: { namespace: 'default', name } } },
+});
 
 export const workOf = (...manifests: readonly KubeObject[]): ManifestWorkSpec => ({
   workload: { manifests },

@@ -12,6 +12,7 @@ import {
   configMap,
   DEPLOYMENT,
   deployment,
+  executor,
   kindOf,
   NAMESPACE,
   object,
@@ -513,25 +514,9 @@ describe('feedback', () => {
 });
 
 describe('executors', () => {
-  const executor = (name: string) => ({
-    executor: { subject: { type: 'ServiceAccount', serviceAccount: { namespace: 'default', name } } },
-  });
-
-  async function grant(name: string, rules: readonly object[]): Promise<void> {
-    await world.create(SERVICE_ACCOUNT, object(SERVICE_ACCOUNT, name));
-    await world.create(ROLE, object(ROLE, name, { rules }));
-    await world.create(
-      ROLE_BINDING,
-      object(ROLE_BINDING, name, {
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
-        subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
-      }),
-    );
-  }
-
   it('without the right to delete: refused when owned, applied when orphaned, one by one', async () => {
     const verbs = ['create', 'update', 'patch', 'get'];
-    await grant('nodelete', [{ apiGroups: [''], resources: ['configmaps'], verbs }]);
+    await world.grant('nodelete', [{ apiGroups: [''], resources: ['configmaps'], verbs }]);
     const works = workOf(configMap('nd-a'), configMap('nd-b'));
     await world.applyWork('nodelete', { ...works, ...executor('nodelete') });
     await applied('nodelete', 'False/False');
@@ -561,7 +546,7 @@ describe('executors', () => {
   it('RBAC objects that grant more than the executor has are refused, also when they exist', async () => {
     const verbs = ['create', 'update', 'patch', 'get', 'delete'];
     const all = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings'], verbs };
-    await grant('climber', [all]);
+    await world.grant('climber', [all]);
     const strong = object(ROLE, 'strong', {
       rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
     });

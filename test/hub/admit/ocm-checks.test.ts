@@ -214,10 +214,34 @@ describe('ManifestWork', () => {
   const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'd' } };
   const work = (spec: JsonObject): JsonObject => ({ metadata: { name: 'w', namespace: 'c1' }, spec });
   const executor = { subject: { type: 'ServiceAccount', serviceAccount: { namespace: 'a', name: 'b' } } };
+  const plain = work({ workload: { manifests: [manifest] } });
   const full = work({ workload: { manifests: [manifest] }, executor });
 
   it.each<{ name: string; write: Omit<Write, 'plural'>; want: RegExp | string }>([
-    { name: 'plain', write: { object: work({ workload: { manifests: [manifest] } }) }, want: 'ok' },
+    {
+      name: 'plain, as the agent',
+      write: {
+        object: plain,
+        rights: ['execute-as manifestworks system:serviceaccount::klusterlet-work-sa'],
+      },
+      want: 'ok',
+    },
+    {
+      name: 'plain, without the right',
+      write: { object: plain },
+      want: '400 user ann cannot manipulate the Manifestwork with executor /klusterlet-work-sa in namespace c1',
+    },
+    {
+      name: 'executor taken away',
+      write: { object: plain, old: full, rights: ['execute-as manifestworks system:serviceaccount:a:b'] },
+      want: /^400 .*executor \/klusterlet-work-sa/,
+    },
+    {
+      name: 'executor without subject',
+      write: { object: work({ workload: { manifests: [manifest] }, executor: {} }) },
+      want: '400 executor service account can not be nil',
+    },
+    { name: 'no executor before and after', write: { object: plain, old: plain }, want: 'ok' },
     { name: 'empty', write: { object: work({}) }, want: /^400 manifests should not be empty/ },
     {
       name: 'twice the same',

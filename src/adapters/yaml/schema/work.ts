@@ -60,9 +60,9 @@ const workSpec = object({
   }),
   manifestConfigs: list(manifestConfig),
   executor: object({
-    subject: object({
+    'subject!': object({
       'type!': oneOf('ServiceAccount'),
-      serviceAccount: object({ 'namespace!': accountName, 'name!': accountName }),
+      'serviceAccount!': object({ 'namespace!': accountName, 'name!': accountName }),
     }),
   }),
 });

@@ -1,3 +1,4 @@
+import { InputError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { jsonEqual } from '../../../core/model/json-equal.ts';
 import { unclaimPatch } from '../../../core/work/claim.ts';
@@ -77,6 +78,11 @@ async function create(context: ApplyContext): Promise<KubeObject> {
 
 /** For what the API server cannot change: the object goes and comes back, in one pass, only ever the one that was looked at. */
 async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeObject> {
+  if (!(await context.mayDelete()))
+    throw new InputError('can only be changed by replacing it, which the executor may not (delete)', {
+      code: 'agent.recreate',
+      subject: `${context.task.kind.kind} ${context.task.key.name}`,
+    });
   await context.cluster.delete(context.task.kind, context.task.key, { uid: live.metadata.uid });
   return create(context);
 }

@@ -22,6 +22,8 @@ export interface ApplyContext {
   readonly likelyNew: boolean;
   /** By the work's status this very version was applied, maybe by a process before this one. */
   readonly appliedBefore: boolean;
+  /** May the work's executor delete the object? True without an executor. */
+  readonly mayDelete: () => Promise<boolean>;
 }
 
 /** What a strategy made of it; without object where none is read (ReadOnly). */

@@ -7,7 +7,8 @@ import { resolveManifestConfig } from '../../../core/work/manifest-config.ts';
 import { isAppliedWorkOwner, isOwned } from '../../../core/work/ownership.ts';
 import type { AgentSettings } from '../agent-options.ts';
 import { checkExecutor } from '../executor-check.ts';
-import type { ExecutorRights } from '../executor-rights.ts';
+import type { ExecutorReviews } from '../executor-reviews.ts';
+import { chosenExecutor } from '../executor-subject.ts';
 import type { LiveObjects } from '../live-objects.ts';
 import { type ManifestTask, type ReadyTask, readManifest } from '../manifest-task.ts';
 import type { AppliedMemory } from './applied-memory.ts';
@@ -23,7 +24,7 @@ export interface ApplyWork {
   readonly settings: AgentSettings;
   readonly live: LiveObjects;
   readonly memory: AppliedMemory;
-  readonly rights: ExecutorRights | undefined;
+  readonly reviews: ExecutorReviews;
   readonly spec: ManifestWorkSpec;
   readonly tasks: readonly ManifestTask[];
   readonly name: string;
@@ -94,17 +95,16 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
   const { spec, settings } = work;
   const owned = isOwned(spec.deleteOption, task.meta);
   const answer = await checkExecutor(spec.executor, {
-    cluster: settings.cluster,
+    reviews: work.reviews,
     impersonate: settings.impersonate,
     task,
     owned,
-    rights: work.rights,
   });
   if (answer.kind === 'denied') return failed(answer.problem, 'minute');
   if (answer.kind === 'failed') return failed(answer.problem, 'soon');
   return applyManifest({
     work: work.name,
-    cluster: settings.cluster,
+    cluster: answer.cluster ?? settings.cluster,
     live: work.live,
     memory: work.memory,
     task,
@@ -113,7 +113,14 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
     fresh,
     likelyNew: !fresh && !work.isRecorded(task) && !work.live.isWatched(task),
     appliedBefore: work.wasApplied(task),
+    mayDelete: () => mayDelete(work, task),
   });
+}
+
+/** An object that is not owned is applied without the right to delete; what replaces it needs that right all the same. */
+async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise<boolean> {
+  const choice = chosenExecutor(spec.executor);
+  return choice.kind === 'none' || (choice.kind === 'account' && reviews.may(choice.account, 'delete', task));
 }
 
 /**

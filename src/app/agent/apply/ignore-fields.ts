@@ -2,8 +2,10 @@ import jsonPatch from 'fast-json-patch';
 import { InputError } from '../../../core/errors.ts';
 import { findResults } from '../../../core/jsonpath/find-results.ts';
 import { parseJsonPath } from '../../../core/jsonpath/parse-template.ts';
+import { jsonEqual } from '../../../core/model/json-equal.ts';
 import type { IgnoreField } from '../../../core/model/manifest-work.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { isPartOf } from '../../../core/work/is-part-of.ts';
 import { JqRunner } from './jq-runner.ts';
 
 const jq = new JqRunner();
@@ -22,7 +24,26 @@ export async function removeIgnoredFields(
     object = removeByPointer(object, pointer);
   for (const expression of fields.flatMap((field) => field.jqPathExpressions ?? []))
     object = await removeByJq(object, expression);
+  requireSameObject(manifest, object as KubeObject);
   return object as KubeObject;
+}
+
+/**
+ * The executor was checked for the object that the manifest names, and for what it grants. An expression such as
+ * `.a) | .metadata.name = "other" | del(.b` would change both after the check.
+ */
+function requireSameObject(manifest: KubeObject, stripped: KubeObject): void {
+  const names = ({ apiVersion, kind, metadata }: Partial<KubeObject>): readonly unknown[] => [
+    apiVersion,
+    kind,
+    metadata?.name,
+    metadata?.namespace,
+  ];
+  if (jsonEqual(names(manifest), names(stripped)) && isPartOf(stripped, manifest)) return;
+  throw new IgnoreFieldError('change the manifest, expected them to remove fields other than its names', {
+    code: 'agent.ignore-field',
+    subject: 'ignoreFields',
+  });
 }
 
 /** The last segment goes from every map that the rest of the path leads to; lists are left alone. */

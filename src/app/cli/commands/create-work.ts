@@ -1,4 +1,5 @@
 import { InputError } from '../../../core/errors.ts';
+import { printableLines } from '../../../core/model/printable.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { NamedWorksPlan } from '../../../core/work/named-works.ts';
 import type { NamedWorkRequest, WorkTarget } from '../../works/create-named-work.ts';
@@ -138,11 +139,12 @@ async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<
 
 function renderPlan(plan: NamedWorksPlan, dryRun: boolean): string {
   const line = (done: string) => (work: { metadata: { name: string; namespace?: string | undefined } }) =>
-    `manifestwork ${work.metadata.namespace ?? ''}/${work.metadata.name} ${done}${dryRun ? ' (dry run)' : ''}\n`;
-  return [
+    `manifestwork ${work.metadata.namespace ?? ''}/${work.metadata.name} ${done}${dryRun ? ' (dry run)' : ''}`;
+  const lines = [
     ...plan.create.map(line('created')),
     ...plan.update.map(({ current }) => line('changed')(current)),
     ...plan.unchanged.map(line('unchanged')),
     ...plan.remove.map(line('deleted')),
-  ].join('');
+  ];
+  return lines.length === 0 ? '' : printableLines(lines);
 }

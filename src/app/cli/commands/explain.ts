@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { printableLines } from '../../../core/model/printable.ts';
 import { InputError } from '../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
@@ -76,7 +77,7 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
     io.stderr.write(`${countProblems(errors)}: the objects concerned are left out of this explanation\n`);
   }
   io.stdout.write(
-    options.output === 'table' ? `${lines.join('\n')}\n` : await renderDocument(explanation, options.output),
+    options.output === 'table' ? printableLines(lines) : await renderDocument(explanation, options.output),
   );
   return 0;
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { printableLines } from '../../../core/model/printable.ts';
 import type { RunAction } from '../cli-command.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 
@@ -94,8 +95,8 @@ export const checkCommand: Register = (hub, run) => {
             io.stdout.write(
               `${cluster}: ${verdict}, ${String(objects)} objects at version ${String(resourceVersion)}\n`,
             );
-            for (const warning of warnings) io.stdout.write(`  warning: ${warning}\n`);
-            for (const problem of problems) io.stdout.write(`  problem: ${problem}\n`);
+            for (const warning of warnings) io.stdout.write(printableLines([`  warning: ${warning}`]));
+            for (const problem of problems) io.stdout.write(printableLines([`  problem: ${problem}`]));
           }
         return checks.some(({ problems }) => problems.length > 0) ? 1 : 0;
       }),

@@ -16,6 +16,7 @@ interface RunFlags {
   readonly members: string;
   readonly agents: boolean;
   readonly legacyTokenSecrets: boolean;
+  readonly allowWorksWithoutExecutor: boolean;
   readonly audit: string;
   readonly logLevel: string;
 }
@@ -76,6 +77,11 @@ function registerRun(hub: Command, run: RunAction): void {
       'fill Secrets of type kubernetes.io/service-account-token with tokens of ten years, and accept them',
       false,
     )
+    .option(
+      '--allow-works-without-executor',
+      'every user who may write ManifestWorks may leave their executor out, as on an OCM hub; otherwise that takes execute-as',
+      false,
+    )
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
     .option('--log-level <level>', 'debug, info, warn, error', 'info')
     .addHelpText('after', HELP)
@@ -91,7 +97,9 @@ function registerRun(hub: Command, run: RunAction): void {
           dataDir: flags.data,
           listen,
           members,
-          admission: hubAdmission(),
+          admission: hubAdmission({
+            withoutExecutor: flags.allowWorksWithoutExecutor ? 'anyone' : 'restricted',
+          }),
           legacyTokenSecrets: flags.legacyTokenSecrets,
           audit: parseAudit(flags.audit),
           log,

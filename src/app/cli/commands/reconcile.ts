@@ -1,3 +1,4 @@
+import { printableLines } from '../../../core/model/printable.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
 
@@ -18,7 +19,7 @@ export const reconcileCommand: CliCommand = {
       .action(
         run(async (io, flags: ControllerFlags) => {
           const answer = (await askController(io, flags, 'POST', 'reconcile')) as { message: string };
-          io.stdout.write(`${answer.message}\n`);
+          io.stdout.write(printableLines([answer.message]));
           return 0;
         }),
       );

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../../../core/errors.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
+import { printableLines } from '../../../core/model/printable.ts';
 import { utf8LengthBytes } from '../../../core/model/utf8-length.ts';
 import { decidedText } from '../../../core/publish/decision-record.ts';
 import type { CompactRecord } from '../../../core/publish/compact-record.ts';
@@ -71,12 +72,16 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
   const computed = isWhole ? again : `sha256 ${sha256(again)}`;
   if (recorded === computed) {
     io.stdout.write(
-      `${record.hash} ${record.placement}: the same decision, byte for byte (${utf8LengthBytes(again)} bytes${from})\n`,
+      printableLines([
+        `${record.hash} ${record.placement}: the same decision, byte for byte (${utf8LengthBytes(again)} bytes${from})`,
+      ]),
     );
     return 0;
   }
   const differing = [`- ${recorded}`, `+ ${computed}`, ...(isWhole ? [] : [`  ${again}`])];
-  io.stdout.write(`${record.hash} ${record.placement}: another decision${from}\n${differing.join('\n')}\n`);
+  io.stdout.write(
+    printableLines([`${record.hash} ${record.placement}: another decision${from}`, ...differing]),
+  );
   if (from !== '')
     io.stderr.write(
       'That proves nothing: clusters and scores may have changed since. The data directory of the controller that decided has the inputs.\n',

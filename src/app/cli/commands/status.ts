@@ -1,4 +1,4 @@
-import { printable } from '../../../core/model/printable.ts';
+import { printable, printableLines } from '../../../core/model/printable.ts';
 import type { ControllerStatus } from '../../serve/http/controller-status.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
@@ -47,7 +47,7 @@ async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
 
 export function renderStatus(status: ControllerStatus): string {
   const lines = [
-    `Controller: ${status.ready ? 'ready' : `not ready: ${status.problem ?? 'starting'}`}`,
+    `Controller: ${status.ready ? 'ready' : `not ready: ${printable(status.problem ?? 'starting')}`}`,
     `Placements are decided by: ${status.schedule === 'berth' ? 'Berth' : 'OCM (schedule: upstream)'}`,
     ...status.warnings.map((warning) => `Warning: ${printable(warning)}`),
     '',
@@ -80,6 +80,6 @@ export function renderStatus(status: ControllerStatus): string {
     renderTextTable(['SOURCE', 'COMMIT', 'OBJECTS', 'PROBLEMS', 'ERROR'], sources),
     '\n',
     renderTextTable(['PLACEMENT', 'CLUSTERS', 'HELD'], placements),
-    details.length === 0 ? '' : `\n${details.map(printable).join('\n')}\n`,
+    details.length === 0 ? '' : `\n${printableLines(details)}`,
   ].join('');
 }

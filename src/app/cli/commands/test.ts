@@ -3,6 +3,7 @@ import { errorText, InputError } from '../../../core/errors.ts';
 import type { TestReport } from '../../placement-test/junit.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
+import { messageLines, writePainted } from '../terminal-output.ts';
 
 interface TestOptions {
   readonly junit?: string;
@@ -38,7 +39,7 @@ async function test(io: CliIo, paths: readonly string[], options: TestOptions): 
   const { countCases, renderCounts, renderReport } = await import('../../placement-test/render-report.ts');
   const files = await findTestFiles(paths, io.cwd);
   if (files.length === 0) {
-    io.stderr.write(`error: no *.placement-test.yaml below ${paths.join(', ')}\n`);
+    io.stderr.write(messageLines('error', `no *.placement-test.yaml below ${paths.join(', ')}`));
     return 1;
   }
   const run = {
@@ -51,7 +52,7 @@ async function test(io: CliIo, paths: readonly string[], options: TestOptions): 
   const reports = [];
   for (const file of files) {
     const found = await runTestFile(file, run);
-    for (const report of found) io.stdout.write(renderReport(report, io.colour));
+    for (const report of found) writePainted(io.stdout, renderReport(report, io.colour));
     reports.push(...found);
   }
   const counts = countCases(reports);

@@ -5,6 +5,7 @@ import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags } from '../hub-flags.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
 import { addSettingsFlags, checkSettingsFlags, collect, type SettingsFlags } from '../settings-sources.ts';
+import { writePainted } from '../terminal-output.ts';
 import { wrongOption } from '../wrong-option.ts';
 
 interface ValidateOptions extends SettingsFlags {
@@ -91,6 +92,6 @@ async function writeTable(
   fleet: { readonly files: number; readonly objects: readonly unknown[] },
 ): Promise<void> {
   const { countProblems, renderProblems } = await import('../problem-report.ts');
-  io.stdout.write(renderProblems(problems, io.colour));
+  writePainted(io.stdout, renderProblems(problems, io.colour));
   io.stdout.write(`${fleet.files} files, ${fleet.objects.length} objects: ${countProblems(problems)}\n`);
 }

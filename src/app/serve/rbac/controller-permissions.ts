@@ -90,11 +90,11 @@ export const WORKS: readonly Permission[] = [
   ),
 ];
 
-/** Where works name executors, from Git or in replica sets. */
+/** Where works name executors, from Git or in replica sets, and on hubs that ask for the right to leave the executor out. */
 export const EXECUTORS: readonly Permission[] = grant(
   [MANIFEST_WORK],
   ['execute-as'],
-  'execute-as: write works that act as another account; resourceNames with system:serviceaccount:NAMESPACE:NAME narrow it',
+  'execute-as: write works that act as another account, or as the agent itself; resourceNames with system:serviceaccount:NAMESPACE:NAME, or system:serviceaccount::klusterlet-work-sa for works without executor, narrow it',
 );
 
 /** `--sync apply`, in Berth's own namespace. */

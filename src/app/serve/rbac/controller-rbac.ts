@@ -58,7 +58,11 @@ export function renderControllerRbac(duties: ControllerDuties): string {
         )
       : []),
     ...(duties.works || duties.applies
-      ? bound('# Only if works name executors.', 'berth-executors', EXECUTORS)
+      ? bound(
+          '# Only if works name executors, or the hub checks works without one (Berth’s own, OCM’s with NilExecutorValidating).',
+          'berth-executors',
+          EXECUTORS,
+        )
       : []),
     ...(duties.applies ? sources() : []),
     ...secretNamespaces(duties).flatMap(([namespace, names]) =>

@@ -1,0 +1,59 @@
+import { printable, printableText } from '../../core/model/printable.ts';
+import type { CliIo } from './cli-io.ts';
+
+/** An output of a command. Everything that is written to it is escaped, so that no text from elsewhere steers a terminal. */
+export interface TerminalOutput extends NodeJS.WritableStream {
+  /** Lets colours, and the removal of a line, through; everything else is escaped. */
+  readonly writePainted: (text: string) => boolean;
+}
+
+/** Colours and weights (SGR), and the beginning of a line that replaces the one before. */
+const PAINT = /(\u001b\[\d{1,2}m|\r\u001b\[2K)/;
+
+/** The outputs of a command, made safe: the one place through which all its text goes. */
+export function withSafeOutput(io: CliIo): CliIo {
+  return { ...io, stdout: safeOutput(io.stdout), stderr: safeOutput(io.stderr) };
+}
+
+/**
+ * Writes text that this program coloured. What others chose in it must have gone through `printable` before: a colour of theirs
+ * is not told from one of ours.
+ */
+export function writePainted(output: NodeJS.WritableStream, text: string): void {
+  if ('writePainted' in output) (output as TerminalOutput).writePainted(text);
+  else output.write(text);
+}
+
+/** An error for people: a line break in it begins no line that could be taken for another message. */
+export function messageLines(label: string, text: string): string {
+  return `${label}: ${text.split('\n').map(printable).join('\n  ')}\n`;
+}
+
+/** `write` in all its forms: with an encoding, with a callback. */
+interface AnyWriter {
+  write(...given: readonly unknown[]): boolean;
+}
+
+function safeOutput(stream: NodeJS.WritableStream): TerminalOutput {
+  if ('writePainted' in stream) return stream as TerminalOutput;
+  const write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
+    return (stream as unknown as AnyWriter).write(printableText(text), ...rest);
+  };
+  const painted = (text: string): boolean =>
+    stream.write(
+      text
+        .split(PAINT)
+        .map((part, index) => (index % 2 === 1 ? part : printableText(part)))
+        .join(''),
+    );
+  return new Proxy(stream, {
+    has: (target, name) => name === 'writePainted' || Reflect.has(target, name),
+    get: (target, name) => {
+      if (name === 'write') return write;
+      if (name === 'writePainted') return painted;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  }) as TerminalOutput;
+}
