@@ -18,6 +18,8 @@ import { ServingCertificate } from './auth/serving-certificate.ts';
 import { TokenFile } from './auth/token-file.ts';
 import { startControllers } from './controllers/start-controllers.ts';
 import type { RunningControllers } from './controllers/start-controllers.ts';
+import { FlowControl } from './flow/flow-control.ts';
+import { SecondTicks } from './flow/second-ticks.ts';
 import { HubMetrics } from './http/hub-metrics.ts';
 import { RequestHandler } from './http/request-handler.ts';
 import { TlsServer } from './http/tls-server.ts';
@@ -32,6 +34,8 @@ import { REAL_CLOCK } from './real-clock.ts';
 
 const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
 const CLUSTERS_AT_A_TIME = 16;
+/** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
+const CONNECTIONS = { inAll: 16_000, perAddress: 12_000 };
 const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Settled extends HubOptions {
@@ -75,18 +79,29 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
   const certificate = new ServingCertificate(keys.authority, hosts.host, clock);
   const address = { text: '' };
   const audit = openAudit(options);
-  const metrics = new HubMetrics(() => [...clusters.values()].map(gaugesOf));
+  const flow = new FlowControl(clock);
+  const ticks = new SecondTicks(clock);
+  const metrics = new HubMetrics({
+    clusters: () => [...clusters.values()].map(gaugesOf),
+    levels: () => flow.gauges(),
+    connections: () => server.connections,
+  });
   const handler = new RequestHandler({
     clusters,
     serverAddress: () => address.text,
     audit,
     metrics,
+    flow,
+    ticks,
     clock,
     log,
   });
-  const server = new TlsServer(await certificate.issue(), (request, response) =>
-    handler.handle(request, response),
-  );
+  const server = new TlsServer({
+    identity: await certificate.issue(),
+    connections: { ...CONNECTIONS, ...options.connections },
+    ticks,
+    onRequest: (request, response, connection) => handler.handle(request, response, connection),
+  });
   const controllers: RunningControllers[] = [];
   await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster, caPem));
   for (const cluster of clusters.values()) controllers.push(startControllers(cluster, keys.authority));
@@ -119,6 +134,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
       certificate.stop();
       for (const running of controllers) await running.stop();
       await server.close();
+      ticks.stop();
       await forEachCluster([...clusters.values()], (cluster) => cluster.close());
       await audit.close();
       releaseLock();
@@ -202,7 +218,11 @@ function adminToken(tokens: TokenFile, kubeconfigPath: string): string {
 function openAudit(options: Settled): AuditLog {
   const level = options.audit ?? 'off';
   if (level === 'off') return NO_AUDIT;
-  return new FileAuditLog(join(options.dataDir, 'audit.log'), { reads: level === 'all' });
+  const paths = {
+    changes: join(options.dataDir, 'audit.log'),
+    refusals: join(options.dataDir, 'audit-refused.log'),
+  };
+  return new FileAuditLog(paths, { reads: level === 'all' });
 }
 
 function gaugesOf(cluster: ApiCluster): {

@@ -16,7 +16,6 @@ import { bookmarkLine, eventLine, objectLine } from './watch-lines.ts';
 const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
 const BOOKMARK_PERIOD_MS = 60_000;
 const INITIAL_OBJECTS_PER_TURN = 200;
-const BACKLOG_POLL_MS = 10;
 
 export interface WatchPlan {
   readonly storage: string;
@@ -86,20 +85,10 @@ export class WatchSession {
       const part = from.entries.slice(start, start + INITIAL_OBJECTS_PER_TURN);
       const lines = part.map((entry) => objectLine('ADDED', entry, view, this.#columns()));
       const backlog = this.#sink.write(lines.join(''));
-      if (backlog > BACKLOG_LIMIT_BYTES / 2) await this.#drained();
+      if (backlog > BACKLOG_LIMIT_BYTES / 2) await this.#sink.drained();
       else await nextTurn();
     }
     if (from.markEnd) this.#write(bookmarkLine(from.rv, view, true));
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      const poll = (): void => {
-        if (this.#closed || this.#sink.write('') < BACKLOG_LIMIT_BYTES / 4) resolve();
-        else this.#clock.schedule(BACKLOG_POLL_MS, poll);
-      };
-      poll();
-    });
   }
 
   #onEvents(events: readonly StoreEvent[]): void {

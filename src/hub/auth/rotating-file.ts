@@ -1,0 +1,54 @@
+import type { WriteStream } from 'node:fs';
+import { chmodSync, createWriteStream, existsSync, renameSync, statSync } from 'node:fs';
+
+const ROTATE_BYTES = 64 * 1024 * 1024;
+/** Lines that the disk has not taken; more are dropped and counted. */
+const BACKLOG_BYTES = 16 * 1024 * 1024;
+const OWNER_ONLY = 0o600;
+
+/** Lines appended to a file that only its owner can read; at 64 MiB the file is put aside as `.1`, so two of them are the most there is. */
+export class RotatingFile {
+  readonly #path: string;
+  #stream: WriteStream;
+  #bytes: number;
+  #dropped = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#bytes = existsSync(path) ? statSync(path).size : 0;
+    // A file of an earlier start, or one that was put there, may be open to others.
+    if (this.#bytes > 0) chmodSync(path, OWNER_ONLY);
+    this.#stream = this.#open();
+  }
+
+  /** @param render makes the line, given how many were dropped before it because the disk was too slow */
+  append(render: (dropped: number) => string): void {
+    if (this.#stream.writableLength > BACKLOG_BYTES) {
+      this.#dropped += 1;
+      return;
+    }
+    const line = render(this.#dropped);
+    this.#dropped = 0;
+    this.#stream.write(line);
+    this.#bytes += Buffer.byteLength(line);
+    if (this.#bytes >= ROTATE_BYTES) this.#rotate();
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#stream.end(() => resolve()));
+  }
+
+  #rotate(): void {
+    this.#stream.end();
+    renameSync(this.#path, `${this.#path}.1`);
+    this.#bytes = 0;
+    this.#stream = this.#open();
+  }
+
+  #open(): WriteStream {
+    const stream = createWriteStream(this.#path, { flags: 'a', mode: OWNER_ONLY });
+    // A full disk must not take the hub down through its audit log: the journal notices on its own.
+    stream.on('error', () => undefined);
+    return stream;
+  }
+}
