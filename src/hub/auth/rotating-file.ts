@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:fs';
-import { chmodSync, createWriteStream, existsSync, renameSync, statSync } from 'node:fs';
+import { createWriteStream, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
 
 const ROTATE_BYTES = 64 * 1024 * 1024;
 /** Lines that the disk has not taken; more are dropped and counted. */
@@ -13,12 +13,12 @@ export class RotatingFile {
   #bytes: number;
   #dropped = 0;
 
+  /** @throws Error when the file cannot be opened */
   constructor(path: string) {
     this.#path = path;
-    this.#bytes = existsSync(path) ? statSync(path).size : 0;
-    // A file of an earlier start, or one that was put there, may be open to others.
-    if (this.#bytes > 0) chmodSync(path, OWNER_ONLY);
-    this.#stream = this.#open();
+    const { stream, bytes } = openLines(path);
+    this.#stream = stream;
+    this.#bytes = bytes;
   }
 
   /** @param render makes the line, given how many were dropped before it because the disk was too slow */
@@ -39,16 +39,25 @@ export class RotatingFile {
   }
 
   #rotate(): void {
-    this.#stream.end();
-    renameSync(this.#path, `${this.#path}.1`);
-    this.#bytes = 0;
-    this.#stream = this.#open();
+    try {
+      renameSync(this.#path, `${this.#path}.1`);
+      const next = openLines(this.#path);
+      this.#stream.end();
+      this.#stream = next.stream;
+      this.#bytes = next.bytes;
+    } catch {
+      // Later lines still go to the open file; the next one tries again.
+    }
   }
+}
 
-  #open(): WriteStream {
-    const stream = createWriteStream(this.#path, { flags: 'a', mode: OWNER_ONLY });
-    // A full disk must not take the hub down through its audit log: the journal notices on its own.
-    stream.on('error', () => undefined);
-    return stream;
-  }
+function openLines(path: string): { readonly stream: WriteStream; readonly bytes: number } {
+  // Opened at once: a stream opens its path later, when the file may have been put aside already.
+  const fd = openSync(path, 'a', OWNER_ONLY);
+  // A file of an earlier start, or one that was put there, may be open to others.
+  fchmodSync(fd, OWNER_ONLY);
+  const stream = createWriteStream(path, { fd });
+  // A full disk must not take the hub down through its audit log: the journal notices on its own.
+  stream.on('error', () => undefined);
+  return { stream, bytes: fstatSync(fd).size };
 }

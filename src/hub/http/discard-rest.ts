@@ -1,5 +1,5 @@
 import type { SecondTicks, Ticked } from '../flow/second-ticks.ts';
-import type { HubRequest, HubResponse } from './transport.ts';
+import type { HubRequest } from './transport.ts';
 
 /** So long a client that has its answer may go on sending before its connection is cut; a client that reads the answer stops at once. */
 const LINGER_SECONDS = 5;
@@ -12,7 +12,7 @@ const LEAST_BYTES = 4 * 1024;
  * is closed as RFC 9113 section 8.1 says (RST_STREAM with NO_ERROR after the whole answer). Over HTTP/1.1 the rest is read and dropped
  * for a moment, because a connection that is closed at once takes the answer with it.
  */
-export function discardRest(request: HubRequest, response: HubResponse, ticks: SecondTicks): void {
+export function discardRest(request: HubRequest, ticks: SecondTicks): void {
   if ('stream' in request) {
     const { stream } = request;
     if (request.complete || stream.endAfterHeaders) return;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Release, ShareLimits } from '../../../src/hub/flow/fair-share.ts';
-import { FairShare, NoRoomError } from '../../../src/hub/flow/fair-share.ts';
+import type { NoRoomError, Release, ShareLimits } from '../../../src/hub/flow/fair-share.ts';
+import { FairShare } from '../../../src/hub/flow/fair-share.ts';
 import { FakeClock, settle } from '../../fakes/fake-clock.ts';
 
 const LIMITS: ShareLimits = { capacity: 4, perUser: 4, waitingPerUser: 10, waitMs: 1_000 };
@@ -138,7 +138,7 @@ describe('a share', () => {
           mine.push({ amount, release });
         };
         if (typeof taken === 'function') got(taken);
-        else void taken.then(got);
+        else taken.then(got, () => undefined);
       } else mine.shift()?.release();
       if (step % 10 === 0) await settle();
       expect(limited.held).toBeLessThanOrEqual(20);
