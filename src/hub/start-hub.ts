@@ -30,6 +30,7 @@ import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenan
 import { ApiCluster } from './members/api-cluster.ts';
 import { createBootstrapObjects } from './members/bootstrap-objects.ts';
 import { clusterDirectory } from './members/cluster-directory.ts';
+import { ClusterRegister } from './members/cluster-register.ts';
 import { REAL_CLOCK } from './real-clock.ts';
 
 const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
@@ -70,11 +71,13 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
 
 async function serve(options: Settled, releaseLock: () => void): Promise<RunningHub> {
   const { dataDir, clock, log } = options;
+  // Before anything is written: a directory that is damaged stays as it is.
+  const register = ClusterRegister.read(dataDir).begin(['', ...options.members]);
   const keys = await KeyStore.open(dataDir, clock.now());
   const { certPem: caPem } = keys.authority;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
   const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
-  const clusters = await openClusters(options, keys, { tokens, revocations });
+  const clusters = await openClusters(options, register, { keys, fixed: { tokens, revocations } });
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
   const certificate = new ServingCertificate(keys.authority, hosts.host, clock);
   const address = { text: '' };
@@ -144,23 +147,39 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
 
 async function openClusters(
   options: Settled,
-  keys: KeyStore,
-  fixed: { readonly tokens: TokenFile; readonly revocations: Revocations },
+  register: ClusterRegister,
+  {
+    keys,
+    fixed,
+  }: {
+    readonly keys: KeyStore;
+    readonly fixed: { readonly tokens: TokenFile; readonly revocations: Revocations };
+  },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
-  const { dataDir, clock, log, onFatal, members } = options;
+  const { dataDir, clock, onFatal, members } = options;
   const admission = options.admission ?? ocmChecks;
   const { authority } = keys;
   const names = ['', ...members];
-  const opened = await forEachCluster(names, (name) => {
-    // Its own issuer: a token of one member is nothing to another.
-    const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
-    const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
-    const directory = clusterDirectory(dataDir, name);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const deps = { ...fixed, serviceAccounts, authority, admission, clock, onFatal };
-    return ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps });
-  });
-  return new Map(opened.map((cluster) => [cluster.name, cluster]));
+  const opened: ApiCluster[] = [];
+  try {
+    await forEachCluster(names, async (name) => {
+      // Its own issuer: a token of one member is nothing to another.
+      const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
+      const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem);
+      const directory = clusterDirectory(dataDir, name);
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const identity = register.identityOf(name);
+      const deps = { ...fixed, identity, serviceAccounts, authority, admission, clock, onFatal };
+      const log = options.log.child({ cluster: name || 'hub' });
+      opened.push(await ApiCluster.open({ name, directory, log, ...deps }));
+    });
+  } catch (error) {
+    await forEachCluster(opened, (cluster) => cluster.close());
+    throw error;
+  }
+  register.complete(names);
+  const byName = new Map(opened.map((cluster) => [cluster.name, cluster]));
+  return new Map(names.map((name) => [name, byName.get(name) as ApiCluster]));
 }
 
 /**
