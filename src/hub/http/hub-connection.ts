@@ -20,7 +20,8 @@ export class HubConnection implements CountedConnection, Ticked {
   #phase: 'handshake' | 'first-request' | 'serving' = 'handshake';
   #since: number;
   #openRequests = 0;
-  #recognised: UserInfo | undefined;
+  #recognised = false;
+  #user: string | undefined;
 
   constructor(raw: Socket, limits: ConnectionLimits, ticks: SecondTicks) {
     this.#raw = raw;
@@ -57,9 +58,10 @@ export class HubConnection implements CountedConnection, Ticked {
 
   /** Who sends the requests of this connection. */
   recognise(caller: UserInfo): void {
-    if (this.#recognised === caller) return;
-    this.#recognised = caller;
     const user = caller.groups.includes(MASTERS_GROUP) ? undefined : caller.name;
+    if (this.#recognised && this.#user === user) return;
+    this.#recognised = true;
+    this.#user = user;
     if (!this.#limits.recognise(this, user)) this.drop();
   }
 

@@ -109,10 +109,11 @@ export class RequestHandler {
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
     this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
     this.#options.audit.record(request, { ...record, address: open.connection.address }, finished);
-    if (answer.kind === 'body' || answer.kind === 'chunks') open.sendingBegan();
+    const ends = answer.kind === 'body' || answer.kind === 'chunks';
+    if (ends) open.sendingBegan();
     else await this.#streams.add({ request, response, ...record }, record.round);
     await sendAnswer(request, response, answer, open.exchange);
-    if (answer.kind === 'body') discardRest(request, this.#options.ticks);
+    if (ends) discardRest(request, this.#options.ticks);
   }
 
   #refusal(error: unknown, request: HubRequest): StatusError {

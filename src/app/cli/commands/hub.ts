@@ -7,7 +7,7 @@ import type { CliCommand, RunAction } from '../cli-command.ts';
 import { oneOf } from '../option-values.ts';
 import { wrongValue } from '../wrong-option.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
-import { parseListen, parseMembers } from './hub-flags.ts';
+import { parseConnections, parseListen, parseMembers } from './hub-flags.ts';
 import { revokeCommand } from './hub-revoke.ts';
 
 interface RunFlags {
@@ -16,6 +16,8 @@ interface RunFlags {
   readonly members: string;
   readonly agents: boolean;
   readonly audit: string;
+  readonly maxConnections: string;
+  readonly maxConnectionsPerAddress: string;
   readonly logLevel: string;
 }
 
@@ -71,12 +73,22 @@ function registerRun(hub: Command, run: RunAction): void {
     )
     .option('--agents', 'register the members on the hub and run an agent for each', false)
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
+    .option('--max-connections <n>', 'connections that may be open, 50 KB each', '16000')
+    .option(
+      '--max-connections-per-address <n>',
+      'of them from one address; agents behind a proxy share one',
+      '12000',
+    )
     .option('--log-level <level>', 'debug, info, warn, error', 'info')
     .addHelpText('after', HELP)
     .action(
       run(async (io, flags: RunFlags) => {
         const listen = parseListen(flags.listen);
         const members = parseMembers(flags.members);
+        const connections = {
+          inAll: parseConnections('--max-connections', flags.maxConnections),
+          perAddress: parseConnections('--max-connections-per-address', flags.maxConnectionsPerAddress),
+        };
         const { startHub } = await import('../../../hub/start-hub.ts');
         const { hubAdmission } = await import('../../hub-admission.ts');
         const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
@@ -87,6 +99,7 @@ function registerRun(hub: Command, run: RunAction): void {
           members,
           admission: hubAdmission(),
           audit: parseAudit(flags.audit),
+          connections,
           log,
         });
         if (!isLoopbackHost(listen.host))
