@@ -117,8 +117,8 @@ function startStream(response: HubResponse, answer: StreamAnswer, exchange: Exch
   });
 }
 
-/** The compatibility classes of HTTP/2 do not say so themselves. */
-function isGone(response: HubResponse): boolean {
+/** The client has gone. The compatibility classes of HTTP/2 do not say so themselves. */
+export function isGone(response: HubResponse): boolean {
   return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }
 
