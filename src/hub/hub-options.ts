@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '../core/ports.ts';
+import type { ConnectionLimitOptions } from './flow/connection-limits.ts';
 import type { AdmissionCheck } from './write/write-request.ts';
 
 export interface HubOptions {
@@ -16,6 +17,8 @@ export interface HubOptions {
    */
   readonly legacyTokenSecrets?: boolean | undefined;
   readonly audit?: 'off' | 'writes' | 'all' | undefined;
+  /** Connections that may be open: 16,000 in all and 12,000 from one address unless given. */
+  readonly connections?: Partial<ConnectionLimitOptions> | undefined;
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;
   /** The disk failed: the state of the log is unknown and the process must end. Ends it with code 1 unless given. */

@@ -18,6 +18,8 @@ import { ServingCertificate } from './auth/serving-certificate.ts';
 import { TokenFile } from './auth/token-file.ts';
 import { startControllers } from './controllers/start-controllers.ts';
 import type { RunningControllers } from './controllers/start-controllers.ts';
+import { FlowControl } from './flow/flow-control.ts';
+import { SecondTicks } from './flow/second-ticks.ts';
 import { HubMetrics } from './http/hub-metrics.ts';
 import { RequestHandler } from './http/request-handler.ts';
 import { TlsServer } from './http/tls-server.ts';
@@ -28,10 +30,13 @@ import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenan
 import { ApiCluster } from './members/api-cluster.ts';
 import { createBootstrapObjects } from './members/bootstrap-objects.ts';
 import { clusterDirectory } from './members/cluster-directory.ts';
+import { ClusterRegister } from './members/cluster-register.ts';
 import { REAL_CLOCK } from './real-clock.ts';
 
 const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
 const CLUSTERS_AT_A_TIME = 16;
+/** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
+const CONNECTIONS = { inAll: 16_000, perAddress: 12_000 };
 const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Settled extends HubOptions {
@@ -68,27 +73,40 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
 
 async function serve(options: Settled, releaseLock: () => void): Promise<RunningHub> {
   const { dataDir, clock, log } = options;
+  // Before anything is written: a directory that is damaged stays as it is.
+  const register = ClusterRegister.read(dataDir).begin(['', ...options.members]);
   const keys = await KeyStore.open(dataDir, options.members, clock.now());
   const { certPem: caPem } = keys.authority;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
   const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
-  const clusters = await openClusters(options, keys, { tokens, revocations });
+  const clusters = await openClusters(options, register, { keys, fixed: { tokens, revocations } });
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
   const certificate = new ServingCertificate(keys.authority, hosts.host, clock);
   const address = { text: '' };
   const audit = openAudit(options);
-  const metrics = new HubMetrics(() => [...clusters.values()].map(gaugesOf));
+  const flow = new FlowControl(clock);
+  const ticks = new SecondTicks(clock);
+  const metrics = new HubMetrics({
+    clusters: () => [...clusters.values()].map(gaugesOf),
+    levels: () => flow.gauges(),
+    connections: () => server.connections,
+  });
   const handler = new RequestHandler({
     clusters,
     serverAddress: () => address.text,
     audit,
     metrics,
+    flow,
+    ticks,
     clock,
     log,
   });
-  const server = new TlsServer(await certificate.issue(), (request, response) =>
-    handler.handle(request, response),
-  );
+  const server = new TlsServer({
+    identity: await certificate.issue(),
+    connections: { ...CONNECTIONS, ...options.connections },
+    ticks,
+    onRequest: (request, response, connection) => handler.handle(request, response, connection),
+  });
   const controllers: RunningControllers[] = [];
   await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster));
   for (const cluster of clusters.values()) controllers.push(startControllers(cluster, caPem));
@@ -121,6 +139,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
       certificate.stop();
       for (const running of controllers) await running.stop();
       await server.close();
+      ticks.stop();
       await forEachCluster([...clusters.values()], (cluster) => cluster.close());
       await audit.close();
       releaseLock();
@@ -130,25 +149,42 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
 
 async function openClusters(
   options: Settled,
-  keys: KeyStore,
-  fixed: { readonly tokens: TokenFile; readonly revocations: Revocations },
+  register: ClusterRegister,
+  {
+    keys,
+    fixed,
+  }: {
+    readonly keys: KeyStore;
+    readonly fixed: { readonly tokens: TokenFile; readonly revocations: Revocations };
+  },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
-  const { dataDir, clock, log, onFatal, members, legacyTokenSecrets } = options;
+  const { dataDir, clock, onFatal, members, legacyTokenSecrets } = options;
   const admission = options.admission ?? ocmChecks;
   const names = ['', ...members];
-  const opened = await forEachCluster(names, (name) => {
-    // Its own issuer and authorities: a token or certificate of one member is nothing to another.
-    const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
-    const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem, {
-      longLived: legacyTokenSecrets,
+  const opened: ApiCluster[] = [];
+  try {
+    await forEachCluster(names, async (name) => {
+      // Its own issuer and authorities: a token or certificate of one member is nothing to another.
+      const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
+      const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem, {
+        longLived: legacyTokenSecrets,
+      });
+      const directory = clusterDirectory(dataDir, name);
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const identity = register.identityOf(name);
+      const authorities = keys.authoritiesOf(name);
+      const credentials = { ...fixed, serviceAccounts, authorities, legacyTokenSecrets };
+      const deps = { ...credentials, identity, admission, clock, onFatal };
+      const log = options.log.child({ cluster: name || 'hub' });
+      opened.push(await ApiCluster.open({ name, directory, log, ...deps }));
     });
-    const directory = clusterDirectory(dataDir, name);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const authorities = keys.authoritiesOf(name);
-    const deps = { ...fixed, serviceAccounts, authorities, admission, legacyTokenSecrets, clock, onFatal };
-    return ApiCluster.open({ name, directory, log: log.child({ cluster: name || 'hub' }), ...deps });
-  });
-  return new Map(opened.map((cluster) => [cluster.name, cluster]));
+  } catch (error) {
+    await forEachCluster(opened, (cluster) => cluster.close());
+    throw error;
+  }
+  register.complete(names);
+  const byName = new Map(opened.map((cluster) => [cluster.name, cluster]));
+  return new Map(names.map((name) => [name, byName.get(name) as ApiCluster]));
 }
 
 /**
@@ -206,7 +242,11 @@ function adminToken(tokens: TokenFile, kubeconfigPath: string): string {
 function openAudit(options: Settled): AuditLog {
   const level = options.audit ?? 'off';
   if (level === 'off') return NO_AUDIT;
-  return new FileAuditLog(join(options.dataDir, 'audit.log'), { reads: level === 'all' });
+  const paths = {
+    changes: join(options.dataDir, 'audit.log'),
+    refusals: join(options.dataDir, 'audit-refused.log'),
+  };
+  return new FileAuditLog(paths, { reads: level === 'all' });
 }
 
 function gaugesOf(cluster: ApiCluster): {

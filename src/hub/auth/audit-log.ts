@@ -1,23 +1,40 @@
-import { createWriteStream, existsSync, renameSync, statSync } from 'node:fs';
-import type { WriteStream } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import type { RequestInfo } from '../http/request-info.ts';
 import type { HubRequest } from '../http/transport.ts';
 import { headerOf } from '../http/transport.ts';
 import type { UserInfo } from '../write/write-request.ts';
 import { userJson } from './access-review.ts';
+import { RotatingFile } from './rotating-file.ts';
 
-const ROTATE_BYTES = 64 * 1024 * 1024;
+/** What a client can make long is cut to this many characters; kube-apiserver cuts a user agent at 1024. */
+const URI_CHARACTERS = 2_048;
+const AGENT_CHARACTERS = 256;
+const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head']);
+/** Kinds that answer a question and store nothing. */
+const QUESTION = /reviews$/;
+const QUESTION_GROUPS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+/**
+ * What JSON leaves as it is, although terminals and editors act on it: DEL and C1 controls, line separators, and marks that
+ * change the direction of text.
+ */
+const ACTIVE_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 export interface AuditSubject {
   readonly info?: RequestInfo;
-  readonly user?: UserInfo;
+  /** Who sent the request; absent when nobody was recognised. */
+  readonly caller?: UserInfo;
+  /** Whom the caller acts as. */
+  readonly impersonated?: UserInfo;
+  /** '' is the hub. */
   readonly cluster?: string;
+  /** Where the connection comes from. What a client says in X-Forwarded-For proves nothing and is not recorded. */
+  readonly address: string;
 }
 
 export interface Finished {
   readonly code: number;
   readonly startedMs: number;
+  readonly durationMs: number;
 }
 
 /** Who did what, one audit.k8s.io event per line (level Metadata: never bodies, never tokens). */
@@ -28,66 +45,95 @@ export interface AuditLog {
 
 export const NO_AUDIT: AuditLog = { record: () => undefined, close: () => Promise.resolve() };
 
-/** Writes and refusals go to the file, reads only with `reads`; at 64 MiB the file is put aside as `.1`. */
+/**
+ * Changes go to one file, with `reads` everything that was answered; refusals go to another. Both are bounded, and anybody can be
+ * refused as often as they like: in one file, a flood of refusals would push out the record of what was changed.
+ */
 export class FileAuditLog implements AuditLog {
-  readonly #path: string;
+  readonly #changes: RotatingFile;
+  readonly #refusals: RotatingFile;
   readonly #reads: boolean;
-  #stream: WriteStream;
-  #bytes: number;
 
-  constructor(path: string, options: { readonly reads: boolean }) {
-    this.#path = path;
+  constructor(
+    paths: { readonly changes: string; readonly refusals: string },
+    options: { readonly reads: boolean },
+  ) {
+    this.#changes = new RotatingFile(paths.changes);
+    this.#refusals = new RotatingFile(paths.refusals);
     this.#reads = options.reads;
-    this.#bytes = existsSync(path) ? statSync(path).size : 0;
-    this.#stream = this.#open();
   }
 
   record(request: HubRequest, subject: AuditSubject, finished: Finished): void {
-    const { info, user } = subject;
-    const read = info === undefined || ['get', 'list', 'watch', 'head'].includes(info.verb);
-    if (read && !this.#reads && finished.code < 400) return;
-    const time = new Date(finished.startedMs).toISOString();
-    const line = `${JSON.stringify({
-      kind: 'Event',
-      apiVersion: 'audit.k8s.io/v1',
-      level: 'Metadata',
-      auditID: randomUUID(),
-      stage: 'ResponseComplete',
-      requestURI: request.url,
-      verb: info?.verb ?? '',
-      user: user === undefined ? undefined : userJson(user),
-      sourceIPs: [request.socket.remoteAddress ?? ''],
-      userAgent: headerOf(request, 'user-agent'),
-      objectRef: info?.kind === 'resource' ? objectRef(info) : undefined,
-      responseStatus: { code: finished.code },
-      requestReceivedTimestamp: time,
-    })}\n`;
-    this.#stream.write(line);
-    this.#bytes += line.length;
-    if (this.#bytes >= ROTATE_BYTES) this.#rotate();
+    const refused = finished.code >= 400;
+    if (!refused && !this.#reads && changesNothing(subject.info)) return;
+    const file = refused ? this.#refusals : this.#changes;
+    file.append((dropped) => eventLine(eventOf(request, subject, finished, dropped)));
   }
 
-  close(): Promise<void> {
-    return new Promise((resolve) => this.#stream.end(() => resolve()));
+  async close(): Promise<void> {
+    await Promise.all([this.#changes.close(), this.#refusals.close()]);
   }
+}
 
-  #rotate(): void {
-    this.#stream.end();
-    renameSync(this.#path, `${this.#path}.1`);
-    this.#bytes = 0;
-    this.#stream = this.#open();
-  }
+function changesNothing(info: RequestInfo | undefined): boolean {
+  if (info === undefined || READ_VERBS.has(info.verb)) return true;
+  return info.kind === 'resource' && QUESTION_GROUPS.has(info.group) && QUESTION.test(info.resource);
+}
 
-  #open(): WriteStream {
-    const stream = createWriteStream(this.#path, { flags: 'a', mode: 0o600 });
-    // A full disk must not take the hub down through its audit log: the journal notices on its own.
-    stream.on('error', () => undefined);
-    return stream;
-  }
+function eventOf(
+  request: HubRequest,
+  { info, caller, impersonated, cluster, address }: AuditSubject,
+  { code, startedMs, durationMs }: Finished,
+  dropped: number,
+): Record<string, unknown> {
+  const annotations = {
+    ...(cluster !== undefined && cluster !== '' && { 'berth.dev/cluster': cluster }),
+    ...(dropped > 0 && { 'berth.dev/events-dropped-before': String(dropped) }),
+  };
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID: randomUUID(),
+    stage: 'ResponseComplete',
+    requestURI: cut(request.url ?? '', URI_CHARACTERS),
+    verb: cut(info?.verb ?? '', AGENT_CHARACTERS),
+    user: caller === undefined ? {} : userJson(caller),
+    impersonatedUser: impersonated === undefined ? undefined : userJson(impersonated),
+    sourceIPs: [address],
+    userAgent: cut(headerOf(request, 'user-agent') ?? '', AGENT_CHARACTERS),
+    objectRef: info?.kind === 'resource' ? objectRef(info) : undefined,
+    responseStatus: { metadata: {}, code },
+    requestReceivedTimestamp: microTime(startedMs),
+    stageTimestamp: microTime(startedMs + durationMs),
+    annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
+  };
+}
+
+/** One line, in which no character of a client's does anything when the file is shown. */
+function eventLine(event: Record<string, unknown>): string {
+  const json = JSON.stringify(event).replace(
+    ACTIVE_CHARACTERS,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${json}\n`;
+}
+
+function cut(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)}...`;
+}
+
+/** A MicroTime of Kubernetes, to the millisecond. */
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
 }
 
 function objectRef(info: Extract<RequestInfo, { kind: 'resource' }>): Record<string, string> {
   const { resource, namespace, name, group, version, subresource } = info;
   const all = { resource, namespace, name, apiGroup: group, apiVersion: version, subresource };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+  return Object.fromEntries(
+    Object.entries(all)
+      .filter(([, value]) => value !== '')
+      .map(([key, value]) => [key, cut(value, AGENT_CHARACTERS)]),
+  );
 }

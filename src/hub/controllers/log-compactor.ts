@@ -5,18 +5,23 @@ import type { HubController } from './hub-controller.ts';
 const SEGMENT_LIMIT_BYTES = 64 * 1024 * 1024;
 const LONGEST_MS = 3_600_000;
 const CHECK_EVERY_MS = 5_000;
+/** What may be lost from the end of the log without a start noticing it. */
+const CHECKPOINT_BYTES = 1024 * 1024;
+const CHECKPOINT_MS = 60_000;
 
-/** Snapshots the store every 64 MiB of log, and every hour in which anything was written. */
+/** Snapshots the store every 64 MiB of log, and every hour in which anything was written; checkpoints the log in between. */
 export class LogCompactor implements HubController {
   readonly #cluster: Cluster;
   readonly #queue: KeyQueue;
   #lastMs: number;
   #lastRv: number;
+  #checkpoint: { readonly atMs: number; readonly bytes: number };
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
     this.#lastMs = cluster.clock.now();
     this.#lastRv = cluster.store.rv;
+    this.#checkpoint = { atMs: this.#lastMs, bytes: cluster.store.logBytes };
     this.#queue = new KeyQueue('compaction', () => this.#check(), cluster);
   }
 
@@ -37,6 +42,12 @@ export class LogCompactor implements HubController {
       this.#lastMs = clock.now();
       this.#lastRv = store.rv;
       await store.compact();
+    }
+    const { atMs, bytes } = this.#checkpoint;
+    const grown = Math.abs(store.logBytes - bytes) >= CHECKPOINT_BYTES;
+    if (grown || Math.abs(clock.now() - atMs) >= CHECKPOINT_MS) {
+      this.#checkpoint = { atMs: clock.now(), bytes: store.logBytes };
+      await store.checkpoint();
     }
     this.#queue.addLater('check', CHECK_EVERY_MS);
   }

@@ -39,6 +39,8 @@ export interface ForwardAnswer {
 export interface StreamSink {
   /** Bytes that the client has not taken yet, after this write. */
   write(text: string | Buffer): number;
+  /** Resolves when the client has taken what was written, or is gone. */
+  drained(): Promise<void>;
   end(): void;
   /** Cuts the connection of a client that does not read. */
   destroy(): void;

@@ -1,16 +1,16 @@
 import type { RequestInfo } from './request-info.ts';
-import type { ClusterGauges, FinishedRequest, RequestMetrics } from './request-metrics.ts';
+import type { FinishedRequest, HubGauges, RequestMetrics } from './request-metrics.ts';
 
 /** What `/metrics` shows. The Prometheus client is loaded beside the first request: a hub that starts does not wait for it. */
 export class HubMetrics {
-  readonly #clusters: () => readonly ClusterGauges[];
+  readonly #gauges: HubGauges;
   /** Requests that ended before the client was there. */
   #early: (readonly [RequestInfo | undefined, FinishedRequest])[] = [];
   #loading: Promise<RequestMetrics> | undefined;
   #metrics: RequestMetrics | undefined;
 
-  constructor(clusters: () => readonly ClusterGauges[]) {
-    this.#clusters = clusters;
+  constructor(gauges: HubGauges) {
+    this.#gauges = gauges;
   }
 
   observe(info: RequestInfo | undefined, finished: FinishedRequest): void {
@@ -30,7 +30,7 @@ export class HubMetrics {
 
   #load(): Promise<RequestMetrics> {
     this.#loading ??= import('./request-metrics.ts').then(({ RequestMetrics }) => {
-      const metrics = new RequestMetrics(this.#clusters);
+      const metrics = new RequestMetrics(this.#gauges);
       for (const [info, finished] of this.#early) metrics.observe(info, finished);
       this.#early = [];
       this.#metrics = metrics;

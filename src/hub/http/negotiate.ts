@@ -6,6 +6,9 @@ export type ResponseForm =
   | { readonly as: 'table'; readonly apiVersion: 'meta.k8s.io/v1' | 'meta.k8s.io/v1beta1' }
   | { readonly as: 'partial' };
 
+/** More than any client sends. An HTTP/2 header has room for thousands, and each is parsed and sorted. */
+const MEDIA_RANGES = 64;
+
 /** One entry of an Accept header. */
 export interface MediaRange {
   readonly type: string;
@@ -15,7 +18,7 @@ export interface MediaRange {
 /** The entries of an Accept header, most wanted first. */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined || header.trim() === '') return [{ type: '*/*', parameters: new Map() }];
-  const ranges = header.split(',').map((part) => {
+  const ranges = header.split(',', MEDIA_RANGES).map((part) => {
     const [type = '', ...rest] = part.split(';').map((piece) => piece.trim());
     const pairs = rest.map((piece): [string, string] => {
       const equals = piece.indexOf('=');

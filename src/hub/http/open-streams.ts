@@ -1,6 +1,7 @@
 import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import type { UserInfo } from '../write/write-request.ts';
 import type { HubRequest, HubResponse } from './transport.ts';
+import { isGone } from './transport.ts';
 
 export interface OpenStream {
   readonly request: HubRequest;
@@ -26,7 +27,7 @@ export class OpenStreams {
   /** @param authenticatedIn the round in which the caller was authenticated: what was revoked since is looked for now */
   async add(stream: OpenStream, authenticatedIn: number): Promise<void> {
     const { response } = stream;
-    if (isClosed(response)) return;
+    if (isGone(response)) return;
     this.#open.add(stream);
     response.once('close', () => this.#open.delete(stream));
     if (authenticatedIn !== this.#round) await endIfRevoked(stream);
@@ -49,11 +50,6 @@ async function endIfRevoked({ request, response, caller, credentials }: OpenStre
   // What is on its way to a client that reads slowly goes as well.
   response.destroy();
   return true;
-}
-
-/** Only HTTP/1.1 answers say it of themselves. */
-function isClosed(response: HubResponse): boolean {
-  return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }
 
 function identityOf({ name, groups }: UserInfo): string {

@@ -6,32 +6,33 @@ import { impersonate } from '../auth/impersonate.ts';
 import { answerReview, reviewBody } from '../auth/access-review.ts';
 import { answerTokenRequest } from '../auth/token-request.ts';
 import { decodeBody } from '../body/decode-body.ts';
+import type { FlowControl } from '../flow/flow-control.ts';
+import type { SecondTicks } from '../flow/second-ticks.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
 import { handleResource, resolveResource } from '../rest/handle-resource.ts';
 import type { RequestContext, ResourceContext } from '../rest/request-context.ts';
 import { StatusError } from '../status/status-error.ts';
-import {
-  badRequest,
-  internalError,
-  methodNotAllowed,
-  noSuchResource,
-  tooManyRequests,
-  unauthorized,
-} from '../status/status-errors.ts';
+import { internalError, methodNotAllowed, noSuchResource, unauthorized } from '../status/status-errors.ts';
 import type { UserInfo } from '../write/write-request.ts';
 import { requireAccess } from './access.ts';
 import type { Answer } from './answer.ts';
 import { jsonAnswer, statusAnswer } from './answer.ts';
 import { answerPublicPath } from './fixed-paths.ts';
+import { discardRest } from './discard-rest.ts';
+import type { HubConnection } from './hub-connection.ts';
 import type { HubMetrics } from './hub-metrics.ts';
+import { OpenRequest } from './open-request.ts';
 import { OpenStreams } from './open-streams.ts';
+import { BODY_LIMIT_BYTES, receiveBody } from './receive-body.ts';
 import type { RequestInfo } from './request-info.ts';
 import { parseRequestInfo } from './request-info.ts';
 import type { HubRequest, HubResponse } from './transport.ts';
-import { headerOf, readBody, sendAnswer } from './transport.ts';
+import { headerOf, sendAnswer } from './transport.ts';
 
-/** Requests under way, watches not counted; more are told to come back. */
-const IN_FLIGHT_LIMIT = 800;
+/** Reviews and token requests are small, and every user may send some of them. */
+const REVIEW_LIMIT_BYTES = 64 * 1024;
+/** Their handlers ask for a body; all others are given their seat before. */
+const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const CLUSTER_PREFIX = /^\/clusters\/([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(?=\/|$)/;
 
 export interface HandlerOptions {
@@ -40,6 +41,8 @@ export interface HandlerOptions {
   readonly serverAddress: () => string;
   readonly audit: AuditLog;
   readonly metrics: HubMetrics;
+  readonly flow: FlowControl;
+  readonly ticks: SecondTicks;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -55,9 +58,10 @@ interface Located {
 /** How far a request came: for the metrics, the audit log, and the end of its stream. */
 interface Progress {
   info?: RequestInfo;
-  user?: UserInfo;
-  /** Who the credentials are of; `user` may be another, whom the caller impersonates. */
+  /** Who sent the request. */
   caller?: UserInfo;
+  /** Whom the caller acts as, when that is another. */
+  impersonated?: UserInfo;
   credentials?: Credentials;
   round: number;
   cluster?: string;
@@ -68,7 +72,6 @@ interface Progress {
 export class RequestHandler {
   readonly #options: HandlerOptions;
   readonly #streams = new OpenStreams();
-  #inFlight = 0;
 
   constructor(options: HandlerOptions) {
     this.#options = options;
@@ -80,34 +83,37 @@ export class RequestHandler {
     if (ended > 0) this.#options.log.info('ended streams of revoked credentials', { streams: ended });
   }
 
-  handle(request: HubRequest, response: HubResponse): void {
+  handle(request: HubRequest, response: HubResponse, connection: HubConnection): void {
     // A client that goes away in the middle is no fault of ours, and nobody is left to tell.
     response.on('error', () => undefined);
-    void this.#handle(request, response).catch((error: unknown) => {
+    const open = new OpenRequest({ request, response }, connection, this.#options.ticks);
+    void this.#handle(open).catch((error: unknown) => {
       this.#options.log.error('could not answer', { error: errorText(error) });
       response.destroy();
     });
   }
 
-  async #handle(request: HubRequest, response: HubResponse): Promise<void> {
+  async #handle(open: OpenRequest): Promise<void> {
+    const { request, response } = open;
     const startedMs = this.#options.clock.now();
     const record: Progress = { round: this.#streams.round };
-    this.#inFlight += 1;
     let answer: Answer;
     try {
-      if (this.#inFlight > IN_FLIGHT_LIMIT) throw tooManyRequests(1);
-      answer = await this.#answer(request, response, record);
+      answer = await this.#answer(open, record);
+      admitAnswer(open, answer);
     } catch (error) {
       answer = statusAnswer(this.#refusal(error, request));
     }
-    this.#inFlight -= 1;
+    open.exchange.finishWork();
     const code = answer.kind === 'stream' ? 200 : answer.code;
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
     this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
-    this.#options.audit.record(request, record, finished);
-    if (answer.kind === 'stream' || answer.kind === 'forwarded')
-      await this.#streams.add({ request, response, ...record }, record.round);
-    await sendAnswer(request, response, answer);
+    this.#options.audit.record(request, { ...record, address: open.connection.address }, finished);
+    const ends = answer.kind === 'body' || answer.kind === 'chunks';
+    if (ends) open.sendingBegan();
+    else await this.#streams.add({ request, response, ...record }, record.round);
+    await sendAnswer(request, response, answer, open.exchange);
+    if (ends) discardRest(request, this.#options.ticks);
   }
 
   #refusal(error: unknown, request: HubRequest): StatusError {
@@ -119,24 +125,30 @@ export class RequestHandler {
     );
   }
 
-  async #answer(request: HubRequest, response: HubResponse, record: Progress): Promise<Answer> {
+  async #answer(open: OpenRequest, record: Progress): Promise<Answer> {
+    const { request } = open;
     const located = this.#locate(request);
     const { cluster, info, query, path } = located;
     record.info = info;
     record.cluster = cluster.name;
-    const open = answerPublicPath(info.method, path, query);
-    if (open !== undefined) return open;
+    const known = answerPublicPath(info.method, path, query);
+    if (known !== undefined) return known;
     const caller = await authenticate(request, cluster.credentials);
     if (caller === 'anonymous' || caller === 'invalid') throw unauthorized();
-    record.user = caller;
     record.caller = caller;
     record.credentials = cluster.credentials;
+    open.connection.recognise(caller);
+    open.enter(this.#options.flow.enter(caller, info));
     const user = impersonate(request, caller, cluster.authorizer);
-    record.user = user;
+    if (user !== caller) record.impersonated = user;
     requireAccess(cluster.authorizer, user, info, query);
     record.allowed = true;
-    const forwarded = await cluster.aggregator.forward({ request, response }, path, user);
+    const forwarded = await cluster.aggregator.forward(open, path, user);
     if (forwarded !== undefined) return forwarded;
+    if (!BODY_METHODS.has(info.method)) {
+      const waiting = open.exchange.takeSeat();
+      if (waiting !== undefined) await waiting;
+    }
     const context: RequestContext = {
       cluster,
       user,
@@ -144,10 +156,18 @@ export class RequestHandler {
       accept: headerOf(request, 'accept'),
       contentType: headerOf(request, 'content-type') ?? '',
       userAgent: headerOf(request, 'user-agent') ?? '',
-      body: () => requestBody(request),
+      body: (limitBytes) => this.#body(open, limitBytes),
     };
     if (info.kind === 'resource') return this.#answerResource({ ...context, info }, cluster);
     return this.#answerPath(request, located);
+  }
+
+  /** A request counts as being worked on only from here on: when its body is there. */
+  async #body({ request, exchange }: OpenRequest, limitBytes = BODY_LIMIT_BYTES): Promise<Buffer> {
+    const bytes = await receiveBody(request, { limitBytes, exchange, ticks: this.#options.ticks });
+    const waiting = exchange.takeSeat();
+    if (waiting !== undefined) await waiting;
+    return bytes;
   }
 
   #locate(request: HubRequest): Located {
@@ -168,9 +188,8 @@ export class RequestHandler {
     const ref = resolveResource(context);
     const { definition } = ref;
     const decode = async (kind: string): Promise<ReturnType<typeof reviewBody>> => {
-      const body = decodeBody(await context.body(), contentType === '' ? 'application/json' : contentType, {
-        kind,
-      });
+      const bytes = await context.body(REVIEW_LIMIT_BYTES);
+      const body = decodeBody(bytes, contentType === '' ? 'application/json' : contentType, { kind });
       return reviewBody(body.value, kind);
     };
     if (info.subresource === 'token' && definition.plural === 'serviceaccounts') {
@@ -221,9 +240,12 @@ export class RequestHandler {
   }
 }
 
-async function requestBody(request: HubRequest): Promise<Buffer> {
-  const encoding = headerOf(request, 'content-encoding') ?? 'identity';
-  if (encoding !== 'identity')
-    throw badRequest(`content-encoding: got ${JSON.stringify(encoding)}, expected none`);
-  return readBody(request);
+/**
+ * An answer that the client has still to take counts until then. The answer of a write is never refused: the write has happened.
+ * @throws StatusError 429
+ */
+function admitAnswer(open: OpenRequest, answer: Answer): void {
+  if (answer.kind === 'stream') open.exchange.becomeWatch();
+  if (answer.kind === 'body')
+    open.exchange.holdAnswer(answer.body.length, !BODY_METHODS.has(open.request.method ?? ''));
 }

@@ -1,13 +1,30 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { LevelGauges } from '../flow/flow-control.ts';
 import type { RequestInfo } from './request-info.ts';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The verbs of the API and the methods of other paths. HTTP/2 lets a client invent methods, which must not become labels. */
+const VERBS: ReadonlySet<string> = new Set(
+  'get list watch create update patch delete deletecollection head post put options'.split(' '),
+);
 
 export interface ClusterGauges {
   readonly name: string;
   readonly objects: number;
   readonly resourceVersion: number;
   readonly logBytes: number;
+}
+
+/** What is read whenever somebody asks for the metrics. */
+export interface HubGauges {
+  readonly clusters: () => readonly ClusterGauges[];
+  readonly levels: () => readonly LevelGauges[];
+  readonly connections: () => {
+    readonly count: number;
+    readonly strangers: number;
+    readonly refused: number;
+  };
 }
 
 /** What the metrics need to know of a finished request. */
@@ -24,7 +41,7 @@ export class RequestMetrics {
   readonly #requests: Counter;
   readonly #duration: Histogram;
 
-  constructor(clusters: () => readonly ClusterGauges[]) {
+  constructor({ clusters, levels, connections }: HubGauges) {
     const registers = [this.registry];
     this.#requests = new Counter({
       name: 'apiserver_request_total',
@@ -53,18 +70,30 @@ export class RequestMetrics {
     gauge('berth_hub_objects', 'Stored objects', (cluster) => cluster.objects);
     gauge('berth_hub_resource_version', 'Newest resourceVersion', (cluster) => cluster.resourceVersion);
     gauge('berth_hub_log_bytes', 'Bytes in the current log segment', (cluster) => cluster.logBytes);
-    new Gauge({
-      name: 'process_resident_memory_bytes',
-      help: 'Resident memory',
+    flowGauges(registers, levels);
+    plainGauge(registers, 'berth_hub_connections', 'Open connections', () => connections().count);
+    plainGauge(
+      registers,
+      'berth_hub_unrecognised_connections',
+      'Open connections on which no user has been recognised yet',
+      () => connections().strangers,
+    );
+    new Counter({
+      name: 'berth_hub_dropped_connections_total',
+      help: 'Connections dropped or refused because there were too many',
       registers,
       collect() {
-        this.set(process.memoryUsage.rss());
+        this.reset();
+        this.inc(connections().refused);
       },
     });
+    plainGauge(registers, 'process_resident_memory_bytes', 'Resident memory', () =>
+      process.memoryUsage.rss(),
+    );
   }
 
   observe(info: RequestInfo | undefined, { code, durationMs, allowed }: FinishedRequest): void {
-    const verb = info?.verb ?? 'unknown';
+    const verb = info !== undefined && VERBS.has(info.verb) ? info.verb : 'unknown';
     // Only what is served becomes a label: a client must not be able to invent time series.
     const known = info?.kind === 'resource' && allowed && code !== 404;
     this.#requests.inc({
@@ -77,4 +106,46 @@ export class RequestMetrics {
     // A watch takes as long as it is wanted.
     if (verb !== 'watch') this.#duration.observe({ verb }, durationMs / 1000);
   }
+}
+
+/** Under the names of kube-apiserver's API priority and fairness, as far as they mean the same. */
+function flowGauges(registers: Registry[], levels: () => readonly LevelGauges[]): void {
+  const gauge = (name: string, help: string, read: (level: LevelGauges) => number): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['priority_level'],
+      registers,
+      collect() {
+        for (const level of levels()) this.set({ priority_level: level.name }, read(level));
+      },
+    });
+  };
+  const prefix = 'apiserver_flowcontrol';
+  gauge(`${prefix}_current_executing_seats`, 'Requests being worked on', (level) => level.executing);
+  gauge(`${prefix}_current_inqueue_requests`, 'Requests that wait', (level) => level.waiting);
+  gauge('berth_hub_body_bytes', 'Room taken by bodies that are being received', (level) => level.bodyBytes);
+  gauge('berth_hub_watches', 'Open watches', (level) => level.watches);
+  new Counter({
+    name: `${prefix}_rejected_requests_total`,
+    help: 'Requests refused with 429, by reason',
+    labelNames: ['priority_level', 'reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const level of levels())
+        for (const [reason, count] of level.rejected) this.inc({ priority_level: level.name, reason }, count);
+    },
+  });
+}
+
+function plainGauge(registers: Registry[], name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read());
+    },
+  });
 }

@@ -7,12 +7,20 @@ import type {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { ConnectionLimits } from '../flow/connection-limits.ts';
+import type { ConnectionLimitOptions } from '../flow/connection-limits.ts';
+import type { SecondTicks } from '../flow/second-ticks.ts';
+import { HubConnection } from './hub-connection.ts';
 import type { HubRequest, HubResponse } from './transport.ts';
 
 /** Nothing in a Kubernetes request needs more; 16 KiB of URL and headers are refused with 431. */
 const HEADER_LIMIT_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 120_000;
-const HEADERS_TIMEOUT_MS = 30_000;
+/** Headers of HTTP/1.1 after the first request of a connection; HubConnection sees to the first. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const HEADERS_CHECK_MS = 1_000;
+/** HubConnection ends handshakes before; this one holds if it should fail to. */
+const HANDSHAKE_TIMEOUT_MS = 15_000;
 /** client-go runs all its watches over one connection. */
 const STREAMS_PER_CONNECTION = 1_000;
 
@@ -23,19 +31,37 @@ export interface ServingIdentity {
   readonly caPem: string;
 }
 
+export type RequestListener = (request: HubRequest, response: HubResponse, connection: HubConnection) => void;
+
+export interface TlsServerOptions {
+  readonly identity: ServingIdentity;
+  readonly connections: ConnectionLimitOptions;
+  readonly ticks: SecondTicks;
+  readonly onRequest: RequestListener;
+}
+
 /** TLS with HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for, never required. */
 export class TlsServer {
   readonly #server: Http2SecureServer;
+  readonly #ticks: SecondTicks;
+  readonly #limits: ConnectionLimits;
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** By address and port of the client: all that a TLS socket has in common with the socket below it. */
+  readonly #accepted = new Map<string, HubConnection>();
+  /** By what a request knows of its connection: the TLS socket of HTTP/1.1, the session of HTTP/2. */
+  readonly #connections = new WeakMap<object, HubConnection>();
 
-  constructor(identity: ServingIdentity, onRequest: (request: HubRequest, response: HubResponse) => void) {
+  constructor({ identity, connections, ticks, onRequest }: TlsServerOptions) {
+    this.#ticks = ticks;
+    this.#limits = new ConnectionLimits(connections);
     this.#server = createSecureServer({
       ...secureContext(identity),
       allowHTTP1: true,
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       maxHeaderListPairs: 128,
       settings: { maxConcurrentStreams: STREAMS_PER_CONNECTION, maxHeaderListSize: HEADER_LIMIT_BYTES },
       maxSessionMemory: 100,
@@ -43,24 +69,53 @@ export class TlsServer {
     const limits = this.#server as unknown as Record<string, number>;
     limits['keepAliveTimeout'] = KEEP_ALIVE_MS;
     limits['headersTimeout'] = HEADERS_TIMEOUT_MS;
+    limits['connectionsCheckingInterval'] = HEADERS_CHECK_MS;
     // A watch is a request that takes its time.
     limits['requestTimeout'] = 0;
     this.#server.setTimeout(0);
-    this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) =>
-      onRequest(request, response),
-    );
+    this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      const connection = this.#connectionOf(request);
+      // Its connection is gone already.
+      if (connection === undefined) response.destroy();
+      else onRequest(request, response, connection);
+    });
+    this.#server.on('connection', (socket: Socket) => this.#accept(socket));
     this.#server.on('session', (session) => {
       this.#sessions.add(session);
       session.on('close', () => this.#sessions.delete(session));
       session.on('error', () => session.destroy());
+      this.#secured(session.socket as TLSSocket, session);
     });
     this.#server.on('secureConnection', (socket: TLSSocket) => {
       socket.setNoDelay(true);
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
       socket.on('error', () => socket.destroy());
+      if (socket.alpnProtocol !== 'h2') this.#secured(socket);
     });
     this.#server.on('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy());
+  }
+
+  #accept(socket: Socket): void {
+    const connection = new HubConnection(socket, this.#limits, this.#ticks);
+    if (!connection.open()) return void socket.destroy();
+    const key = peerOf(socket);
+    this.#accepted.set(key, connection);
+    this.#sockets.add(socket);
+    socket.once('close', () => {
+      this.#accepted.delete(key);
+      this.#sockets.delete(socket);
+    });
+  }
+
+  #secured(socket: TLSSocket, session?: ServerHttp2Session): void {
+    const connection = this.#accepted.get(peerOf(socket));
+    if (connection === undefined) return void (session ?? socket).destroy();
+    connection.secured(session);
+    this.#connections.set(session ?? socket, connection);
+  }
+
+  #connectionOf(request: Http2ServerRequest): HubConnection | undefined {
+    const owner = 'stream' in request ? request.stream.session : (request as HubRequest).socket;
+    return owner === undefined ? undefined : this.#connections.get(owner);
   }
 
   /** Resolves with the port; `port` 0 takes a free one. */
@@ -79,8 +134,8 @@ export class TlsServer {
     this.#server.setSecureContext(secureContext(identity));
   }
 
-  get connectionCount(): number {
-    return this.#sockets.size;
+  get connections(): Pick<ConnectionLimits, 'count' | 'strangers' | 'refused'> {
+    return this.#limits;
   }
 
   /** Ends all streams and connections. */
@@ -91,6 +146,10 @@ export class TlsServer {
       for (const socket of this.#sockets) socket.destroy();
     });
   }
+}
+
+function peerOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? ''} ${String(socket.remotePort)}`;
 }
 
 /**

@@ -1,40 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import { badRequest, entityTooLarge } from '../status/status-errors.ts';
+import type { Exchange } from '../flow/exchange.ts';
 import type { Answer, AnswerHeaders, BodyAnswer, ChunkedAnswer, StreamAnswer } from './answer.ts';
 import { acceptsGzip } from './negotiate.ts';
 
 export type HubRequest = IncomingMessage | Http2ServerRequest;
 export type HubResponse = ServerResponse | Http2ServerResponse;
 
-/** Like the real API server: 3 MiB of request body. */
-export const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
 const GZIP_FROM_BYTES = 128 * 1024;
 const gzipAsync = promisify(gzip);
-
-/** @throws StatusError 413 (the rest of the body is not read) or 400 when the client went away */
-export function readBody(request: HubRequest, limitBytes = BODY_LIMIT_BYTES): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limitBytes) {
-        request.removeAllListeners('data');
-        request.resume();
-        reject(entityTooLarge(limitBytes));
-      } else chunks.push(chunk);
-    });
-    request.on('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)),
-    );
-    request.on('aborted', () => reject(badRequest('the request was cut off')));
-    request.on('error', () => reject(badRequest('the request was cut off')));
-  });
-}
 
 export function headerOf(request: HubRequest, name: string): string | undefined {
   const value = request.headers[name];
@@ -42,15 +18,20 @@ export function headerOf(request: HubRequest, name: string): string | undefined 
 }
 
 /** Writes the answer; resolves when everything is handed to the socket (streams: when they have begun). */
-export async function sendAnswer(request: HubRequest, response: HubResponse, answer: Answer): Promise<void> {
-  if (response.destroyed) return;
+export async function sendAnswer(
+  request: HubRequest,
+  response: HubResponse,
+  answer: Answer,
+  exchange: Exchange,
+): Promise<void> {
+  if (isGone(response)) return;
   switch (answer.kind) {
     case 'body':
       return sendBody(request, response, answer);
     case 'chunks':
-      return sendChunks(request, response, answer);
+      return sendChunks(request, response, answer, exchange);
     case 'stream':
-      return startStream(response, answer);
+      return startStream(response, answer, exchange);
     case 'forwarded':
       return;
   }
@@ -69,26 +50,35 @@ async function sendBody(request: HubRequest, response: HubResponse, answer: Body
   else response.end(body);
 }
 
-async function sendChunks(request: HubRequest, response: HubResponse, answer: ChunkedAnswer): Promise<void> {
+async function sendChunks(
+  request: HubRequest,
+  response: HubResponse,
+  answer: ChunkedAnswer,
+  exchange: Exchange,
+): Promise<void> {
   writeHead(response, answer.code, answer.contentType);
   let sink: NodeJS.WritableStream = response as NodeJS.WritableStream;
   if (acceptsGzip(headerOf(request, 'accept-encoding'))) {
     response.setHeader('content-encoding', 'gzip');
     response.setHeader('vary', 'Accept-Encoding');
     const zip = createGzip({ level: 1 });
+    // A client that goes away must not leave the compressor with what it has not taken.
+    response.once('close', () => zip.destroy());
     zip.pipe(sink);
     sink = zip;
   }
   for (const chunk of answer.chunks) {
-    if (response.destroyed) return;
+    if (isGone(response)) return;
     // As bytes: a text would be encoded twice, for its length and for its content.
-    if (sink.write(Buffer.from(chunk))) await nextTurn();
-    else await drained(sink, response);
+    if (!sink.write(Buffer.from(chunk))) await drained(sink, response);
+    await exchange.nextPart();
   }
   sink.end();
 }
 
+/** After a write that asked to wait. Resolves as well when the client is gone. */
 function drained(sink: NodeJS.WritableStream, response: HubResponse): Promise<void> {
+  if (isGone(response)) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       sink.removeListener('drain', done);
@@ -100,17 +90,21 @@ function drained(sink: NodeJS.WritableStream, response: HubResponse): Promise<vo
   });
 }
 
-function startStream(response: HubResponse, answer: StreamAnswer): void {
+function startStream(response: HubResponse, answer: StreamAnswer, exchange: Exchange): void {
   writeHead(response, 200, answer.contentType, answer.headers);
   // Clients wait for the headers of a watch before they do anything else.
   response.writeHead(200);
   if ('flushHeaders' in response) response.flushHeaders();
+  const unread = (): number => pendingBytes(response);
   answer.run({
     write(text) {
-      if (response.destroyed || response.writableEnded) return 0;
+      if (isGone(response) || response.writableEnded) return 0;
       (response as NodeJS.WritableStream).write(text);
-      return pendingBytes(response);
+      const bytes = unread();
+      if (!exchange.noteUnread(bytes, unread)) response.destroy();
+      return bytes;
     },
+    drained: () => drained(response as NodeJS.WritableStream, response),
     end: () => {
       if (!response.writableEnded) response.end();
     },
@@ -121,6 +115,11 @@ function startStream(response: HubResponse, answer: StreamAnswer): void {
       response.once('close', callback);
     },
   });
+}
+
+/** The client has gone. The compatibility classes of HTTP/2 do not say so themselves. */
+export function isGone(response: HubResponse): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }
 
 function pendingBytes(response: HubResponse): number {

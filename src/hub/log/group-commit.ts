@@ -1,4 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
+import type { LogPosition } from './log-record.ts';
+import { extendDigest } from './log-record.ts';
 
 export interface CommitFile {
   append(text: string): Promise<void>;
@@ -14,8 +16,14 @@ export function durableFile(handle: FileHandle): CommitFile {
   };
 }
 
+/** A file to go on in, and how far it is. */
+export interface OpenedFile {
+  readonly file: CommitFile;
+  readonly position: LogPosition;
+}
+
 interface Rotation {
-  readonly open: (rv: number) => Promise<CommitFile>;
+  readonly open: (rv: number) => Promise<OpenedFile>;
   readonly resolve: (rv: number) => void;
 }
 
@@ -33,22 +41,25 @@ export class GroupCommit {
   #durableRv: number;
   #flushing = false;
   #dead = false;
+  #durable: LogPosition;
+  /** Of all that was appended, durable or not. */
+  #digest: number;
   #waiters: { readonly rv: number; readonly resolve: () => void }[] = [];
-  #bytes = 0;
   #rotation: Rotation | undefined;
 
   constructor(options: {
     readonly file: CommitFile;
     readonly rv: number;
-    /** Bytes that the file holds already. */
-    readonly sizeBytes: number;
+    /** What the file holds already. */
+    readonly position: LogPosition;
     readonly onDurable: (rv: number) => void;
     readonly onFatal: (error: unknown) => void;
   }) {
     this.#file = options.file;
     this.#appendedRv = options.rv;
     this.#durableRv = options.rv;
-    this.#bytes = options.sizeBytes;
+    this.#durable = options.position;
+    this.#digest = options.position.digest;
     this.#onDurable = options.onDurable;
     this.#onFatal = options.onFatal;
   }
@@ -57,14 +68,15 @@ export class GroupCommit {
     return this.#durableRv;
   }
 
-  /** Bytes in the current file. */
-  get sizeBytes(): number {
-    return this.#bytes;
+  /** How far the current file is on the disk. */
+  get position(): LogPosition {
+    return this.#durable;
   }
 
   append(rv: number, line: string): void {
     this.#appendedRv = rv;
     this.#pending.push(line);
+    this.#digest = extendDigest(this.#digest, line);
     if (this.#flushing || this.#dead) return;
     this.#flushing = true;
     // All that this turn of the event loop still produces joins the batch.
@@ -78,7 +90,7 @@ export class GroupCommit {
   }
 
   /** Continues in another file from the next batch on; resolves with the version that the old file ends with. */
-  rotate(open: (rv: number) => Promise<CommitFile>): Promise<number> {
+  rotate(open: (rv: number) => Promise<OpenedFile>): Promise<number> {
     return new Promise((resolve) => {
       this.#rotation = { open, resolve };
       if (this.#flushing || this.#dead) return;
@@ -103,17 +115,21 @@ export class GroupCommit {
 
   async #turnOver(rotation: Rotation): Promise<void> {
     this.#rotation = undefined;
-    this.#file = await rotation.open(this.#durableRv);
-    this.#bytes = 0;
+    const { file, position } = await rotation.open(this.#durableRv);
+    this.#file = file;
+    this.#durable = position;
+    // What was appended meanwhile goes into the new file.
+    this.#digest = this.#pending.reduce(extendDigest, position.digest);
     rotation.resolve(this.#durableRv);
   }
 
   async #writeBatch(): Promise<void> {
     const text = this.#pending.join('');
     const rv = this.#appendedRv;
+    const digest = this.#digest;
     this.#pending = [];
     await this.#file.append(text);
-    this.#bytes += text.length;
+    this.#durable = { bytes: this.#durable.bytes + Buffer.byteLength(text), digest };
     this.#durableRv = rv;
     this.#onDurable(rv);
     this.#wake();

@@ -1,10 +1,16 @@
-import { mkdir, open, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import pLimit from 'p-limit';
 import { findDataFiles, segmentPath, snapshotPath, syncDirectory } from './data-files.ts';
-import type { CommitFile } from './group-commit.ts';
+import type { OpenedFile } from './group-commit.ts';
 import { durableFile, GroupCommit } from './group-commit.ts';
-import type { ObjectFacts } from './log-record.ts';
-import { encodePut, encodeRecord } from './log-record.ts';
+import { removeFiles } from './listed-files.ts';
+import type { LogPosition, ObjectFacts } from './log-record.ts';
+import { encodePut, encodeRecord, extendDigest, LOG_START } from './log-record.ts';
+import type { ListedFile, ListedSegment, Manifest } from './manifest.ts';
+import { listedFile, writeManifest } from './manifest.ts';
 import type { RecoveredState } from './recovery.ts';
 import { recoverState } from './recovery.ts';
 import type { SnapshotObject } from './snapshot-file.ts';
@@ -22,16 +28,33 @@ interface WrittenPut {
   readonly facts?: ObjectFacts;
 }
 
+/** Which log a directory must hold, as the data directory as a whole knows it. */
+export interface LogIdentity {
+  readonly log: string;
+  /** The log has been opened before: it cannot be without its manifest. */
+  readonly known: boolean;
+  /** A hub has served from the data directory before. */
+  readonly served: boolean;
+}
+
 interface JournalOptions {
   readonly directory: string;
+  /** Whatever the directory holds, or a new log, unless given. */
+  readonly identity?: Partial<LogIdentity> | undefined;
   readonly onDurable: (rv: number) => void;
   readonly onFatal: (error: unknown) => void;
 }
 
-/** The durable history of one cluster's objects: segments with group commit, and snapshots that replace old ones. */
+/**
+ * The durable history of one cluster's objects: segments with group commit, and snapshots that replace old ones. The manifest names a
+ * segment before its first record is written, and stops naming files before they are removed: whenever the process ends,
+ * what it names is there, and what it does not name holds nothing that is needed.
+ */
 export class Journal {
   readonly #directory: string;
   readonly #commit: GroupCommit;
+  readonly #manifestWrites = pLimit(1);
+  #manifest: Manifest;
   #handle: FileHandle;
   #previousSnapshotRv: number;
   #compacting: Promise<void> | undefined;
@@ -42,29 +65,38 @@ export class Journal {
       readonly handle: FileHandle;
       readonly rv: number;
       readonly snapshotRv: number;
-      readonly sizeBytes: number;
+      readonly position: LogPosition;
+      readonly manifest: Manifest;
     },
   ) {
     this.#directory = options.directory;
     this.#handle = opened.handle;
+    this.#manifest = opened.manifest;
     this.#previousSnapshotRv = opened.snapshotRv;
     const { onDurable, onFatal } = options;
-    const { rv, sizeBytes } = opened;
-    this.#commit = new GroupCommit({ file: durableFile(opened.handle), rv, sizeBytes, onDurable, onFatal });
+    const { rv, position } = opened;
+    this.#commit = new GroupCommit({ file: durableFile(opened.handle), rv, position, onDurable, onFatal });
   }
 
-  /** Recovers what the directory holds and continues its log. */
+  /** Recovers what the directory holds and continues its log. @throws InputError `hub.data-damaged` */
   static async open(options: JournalOptions): Promise<{ journal: Journal; state: RecoveredState }> {
-    await mkdir(options.directory, { recursive: true, mode: 0o700 });
-    for (const path of (await findDataFiles(options.directory)).unfinished) await rm(path, { force: true });
-    const state = await recoverState(options.directory, { repair: true });
-    const { rv, snapshotRv, lastSegment, segmentBytes } = state;
-    // A segment whose very first record was torn off has nothing to continue.
-    const handle =
-      lastSegment === undefined || segmentBytes === 0
-        ? await createSegment(options.directory, rv)
-        : await open(lastSegment.path, 'a', 0o600);
-    return { journal: new Journal(options, { handle, rv, snapshotRv, sizeBytes: segmentBytes }), state };
+    const { directory, identity } = options;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await removeFiles((await findDataFiles(directory)).unfinished);
+    const state = await recoverState(directory, { repair: true, ...identity });
+    const { rv, snapshotRv, segments, snapshots } = state;
+    const log = state.manifest?.log ?? identity?.log ?? randomUUID();
+    let manifest: Manifest = { format: 1, log, segments, snapshots };
+    if (state.manifest === undefined) await writeManifest(directory, manifest);
+    const last = segments.at(-1);
+    if (last !== undefined) {
+      const handle = await open(join(directory, last.file), 'a', 0o600);
+      return { journal: new Journal(options, { handle, rv, snapshotRv, position: last, manifest }), state };
+    }
+    const { handle, segment } = await createSegment(directory, rv);
+    manifest = { ...manifest, segments: [segment] };
+    await writeManifest(directory, manifest);
+    return { journal: new Journal(options, { handle, rv, snapshotRv, position: segment, manifest }), state };
   }
 
   get durableRv(): number {
@@ -73,7 +105,7 @@ export class Journal {
 
   /** Bytes in the current segment. */
   get sizeBytes(): number {
-    return this.#commit.sizeBytes;
+    return this.#commit.position.bytes;
   }
 
   put(key: JournalKey, rv: number, written: WrittenPut): void {
@@ -109,25 +141,73 @@ export class Journal {
     const captured = state();
     // A snapshot may run ahead of the disk by what is being written now; it counts only once the log has it too.
     await this.#commit.durable(captured.rv);
-    await writeSnapshot(snapshotPath(this.#directory, captured.rv), captured);
+    const snapshot = await this.#snapshotAt(captured);
     const keepFrom = this.#previousSnapshotRv;
     this.#previousSnapshotRv = captured.rv;
-    await this.#dropOlderThan(keepFrom);
+    await this.#update((manifest) => {
+      const snapshots = manifest.snapshots.filter(({ rv }) => rv >= keepFrom && rv !== captured.rv);
+      const segments = manifest.segments.filter((_, index) => {
+        const next = manifest.segments[index + 1];
+        // Superfluous when the following segment already begins at or before the version that must stay readable.
+        return next === undefined || next.rv > keepFrom;
+      });
+      return { ...manifest, segments, snapshots: [snapshot, ...snapshots] };
+    });
+    await this.#removeUnlisted();
   }
 
-  async #nextSegment(rv: number): Promise<CommitFile> {
-    this.#handle = await createSegment(this.#directory, rv);
-    return durableFile(this.#handle);
+  /** One that is there is not written again: a crash in between would leave a file that the manifest does not describe. */
+  async #snapshotAt(state: {
+    rv: number;
+    timeMs: number;
+    objects: readonly SnapshotObject[];
+  }): Promise<ListedFile> {
+    const present = this.#manifest.snapshots.find(({ rv }) => rv === state.rv);
+    if (present !== undefined) return present;
+    const path = snapshotPath(this.#directory, state.rv);
+    return listedFile(path, state.rv, await writeSnapshot(path, { ...state, log: this.#manifest.log }));
   }
 
-  async #dropOlderThan(rv: number): Promise<void> {
+  /** The file to go on in; the same one when nothing was written to it yet. */
+  async #nextSegment(rv: number): Promise<OpenedFile> {
+    const { position } = this.#commit;
+    const current = this.#manifest.segments.at(-1);
+    if (current?.rv === rv) return { file: durableFile(this.#handle), position };
+    const { handle, segment } = await createSegment(this.#directory, rv);
+    // No record goes into the new segment before the manifest names it.
+    await this.#update((manifest) => ({
+      ...manifest,
+      segments: [...withPosition(manifest.segments, position), segment],
+    }));
+    this.#handle = handle;
+    return { file: durableFile(handle), position: segment };
+  }
+
+  /** Writes down how far the log is on the disk: a later start refuses a log that is shorter. */
+  async checkpoint(): Promise<void> {
+    const known = this.#manifest.segments.at(-1);
+    if (known?.bytes === this.#commit.position.bytes) return;
+    await this.#update((manifest) => {
+      // A compaction is changing to another segment, and writes down the end of this one itself.
+      if (this.#compacting !== undefined) return manifest;
+      return { ...manifest, segments: withPosition(manifest.segments, this.#commit.position) };
+    });
+  }
+
+  /** One change of the manifest after the other. A change that could not be written is not made. */
+  #update(change: (manifest: Manifest) => Manifest): Promise<void> {
+    return this.#manifestWrites(async () => {
+      const changed = change(this.#manifest);
+      await writeManifest(this.#directory, changed);
+      this.#manifest = changed;
+    });
+  }
+
+  async #removeUnlisted(): Promise<void> {
     const { segments, snapshots } = await findDataFiles(this.#directory);
-    for (const snapshot of snapshots) if (snapshot.rv < rv) await rm(snapshot.path);
-    for (const [index, segment] of segments.entries()) {
-      const next = segments[index + 1];
-      // Superfluous when the following segment already begins at or before the version that must stay readable.
-      if (next !== undefined && next.rv <= rv) await rm(segment.path);
-    }
+    const listed = new Set([...this.#manifest.segments, ...this.#manifest.snapshots].map(({ file }) => file));
+    const paths = [...segments, ...snapshots].map(({ path }) => path);
+    await removeFiles(paths.filter((path) => !listed.has(basename(path))));
     await syncDirectory(this.#directory);
   }
 
@@ -135,14 +215,32 @@ export class Journal {
   async close(lastRv: number): Promise<void> {
     await this.#compacting?.catch(() => undefined);
     await this.#commit.durable(lastRv);
+    await this.checkpoint();
     await this.#handle.close();
   }
 }
 
-async function createSegment(directory: string, rv: number): Promise<FileHandle> {
-  const handle = await open(segmentPath(directory, rv), 'w', 0o600);
-  await handle.appendFile(encodeRecord({ type: 'segment', rv, format: 1 }));
+/** The last segment as far as it is on the disk now. */
+function withPosition(
+  segments: readonly ListedSegment[],
+  { bytes, digest }: LogPosition,
+): readonly ListedSegment[] {
+  return segments.map((segment, index) =>
+    index === segments.length - 1 ? { ...segment, bytes, digest } : segment,
+  );
+}
+
+async function createSegment(
+  directory: string,
+  rv: number,
+): Promise<{ readonly handle: FileHandle; readonly segment: ListedSegment }> {
+  const path = segmentPath(directory, rv);
+  const id = randomUUID();
+  const header = encodeRecord({ type: 'segment', rv, format: 2, id });
+  const handle = await open(path, 'w', 0o600);
+  await handle.appendFile(header);
   await handle.sync();
   await syncDirectory(directory);
-  return handle;
+  const position = { bytes: Buffer.byteLength(header), digest: extendDigest(LOG_START.digest, header) };
+  return { handle, segment: { ...listedFile(path, rv, position), id } };
 }

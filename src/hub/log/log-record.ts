@@ -38,12 +38,35 @@ export type LogRecord =
       readonly namespace: string;
       readonly name: string;
     }
-  /** First line of a snapshot. */
-  | { readonly type: 'snapshot'; readonly rv: number; readonly timeMs: number; readonly objects: number }
+  /** First line of a snapshot. `log`: of which log; absent in snapshots of earlier releases. */
+  | {
+      readonly type: 'snapshot';
+      readonly rv: number;
+      readonly timeMs: number;
+      readonly objects: number;
+      readonly log?: string | undefined;
+    }
   /** Last line of a snapshot: without it the snapshot was never finished. */
   | { readonly type: 'end'; readonly rv: number; readonly objects: number }
-  /** First line of a segment: the version that everything before it had reached. */
-  | { readonly type: 'segment'; readonly rv: number; readonly format: 1 };
+  /**
+   * First line of a segment: the version that everything before it had reached. Format 2 has an `id` of its own, which the manifest
+   * names; format 1, of earlier releases, has none.
+   */
+  | { readonly type: 'segment'; readonly rv: number; readonly format: 1 }
+  | { readonly type: 'segment'; readonly rv: number; readonly format: 2; readonly id: string };
+
+/** Bytes of records, and what they come to when their checksums are taken together in their order. */
+export interface LogPosition {
+  readonly bytes: number;
+  readonly digest: number;
+}
+
+export const LOG_START: LogPosition = { bytes: 0, digest: 0 };
+
+/** The digest after one more record. It costs next to nothing, because each record begins with its checksum. */
+export function extendDigest(digest: number, record: string): number {
+  return (Math.imul(digest, 31) + Number.parseInt(record.slice(0, 8), 16)) >>> 0;
+}
 
 export type PutRecord = Extract<LogRecord, { type: 'put' }>;
 
@@ -57,7 +80,8 @@ export function encodeRecord(record: LogRecord): string {
   return encodeLine(JSON.stringify(record));
 }
 
-function encodeLine(json: string): string {
+/** A line of the form `CRC LENGTH JSON`. */
+export function encodeLine(json: string): string {
   const bytes = Buffer.byteLength(json);
   return `${crc32(json).toString(16).padStart(8, '0')} ${String(bytes)} ${json}\n`;
 }
@@ -66,6 +90,17 @@ const HEADER = /^([0-9a-f]{8}) ([0-9]{1,10}) $/;
 
 /** Undefined when the line (without its line feed) is not an intact record. */
 export function decodeRecord(line: Buffer): LogRecord | undefined {
+  const json = checkedJson(line);
+  if (json === undefined) return undefined;
+  try {
+    return readPut(json) ?? (JSON.parse(json.toString('utf8')) as LogRecord);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON of a line; undefined when its length or checksum says that it is not what was written. */
+export function checkedJson(line: Buffer): Buffer | undefined {
   const secondSpace = line.indexOf(0x20, 9);
   if (secondSpace < 0 || secondSpace > 20) return undefined;
   const header = HEADER.exec(line.toString('latin1', 0, secondSpace + 1));
@@ -73,11 +108,7 @@ export function decodeRecord(line: Buffer): LogRecord | undefined {
   const json = line.subarray(secondSpace + 1);
   if (json.length !== Number(header[2]) || crc32(json) !== Number.parseInt(header[1] ?? '', 16))
     return undefined;
-  try {
-    return readPut(json) ?? (JSON.parse(json.toString('utf8')) as LogRecord);
-  } catch {
-    return undefined;
-  }
+  return json;
 }
 
 const OBJECT_MARK = Buffer.from(',"object":');

@@ -1,27 +1,35 @@
 import { open } from 'node:fs/promises';
-import type { LogRecord } from './log-record.ts';
-import { decodeRecord } from './log-record.ts';
+import type { LogPosition, LogRecord } from './log-record.ts';
+import { decodeRecord, extendDigest, LOG_START } from './log-record.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
 /** How a file of records ended. */
 export type RecordsEnd =
-  | { readonly kind: 'intact'; readonly bytes: number }
+  | { readonly kind: 'intact'; readonly bytes: number; readonly digest: number }
   /** The last write did not reach the disk whole: everything from `offset` on is worthless, and nothing intact follows. */
-  | { readonly kind: 'torn'; readonly offset: number; readonly bytes: number }
+  | { readonly kind: 'torn'; readonly offset: number; readonly bytes: number; readonly digest: number }
   /** Something in the middle is broken although intact records follow it. */
   | { readonly kind: 'damaged'; readonly offset: number; readonly line: number };
 
-/** Reads a log segment or snapshot record by record; `onRecord` gets every record before the first broken one. */
-export async function readRecords(path: string, onRecord: (record: LogRecord) => void): Promise<RecordsEnd> {
+/**
+ * Reads a log segment or snapshot record by record; `onRecord` gets every record before the first broken one, and where the file is
+ * after it. @returns how it ended; `digest` is that of the intact records
+ */
+export async function readRecords(
+  path: string,
+  onRecord: (record: LogRecord, after: LogPosition) => void,
+): Promise<RecordsEnd> {
+  let { digest } = LOG_START;
   let broken: { offset: number; line: number } | undefined;
   let line = 0;
   const tail = await forEachLine(path, (bytes, offset) => {
     line += 1;
     const record = decodeRecord(bytes);
     if (broken === undefined && record !== undefined) {
-      onRecord(record);
+      digest = extendDigest(digest, bytes.toString('latin1', 0, 8));
+      onRecord(record, { bytes: offset + bytes.length + 1, digest });
       return true;
     }
     broken ??= { offset, line };
@@ -31,8 +39,8 @@ export async function readRecords(path: string, onRecord: (record: LogRecord) =>
   if (tail.stopped && broken !== undefined) return { kind: 'damaged', ...broken };
   const torn = broken?.offset ?? (tail.restBytes > 0 ? tail.bytes - tail.restBytes : undefined);
   return torn === undefined
-    ? { kind: 'intact', bytes: tail.bytes }
-    : { kind: 'torn', offset: torn, bytes: tail.bytes };
+    ? { kind: 'intact', bytes: tail.bytes, digest }
+    : { kind: 'torn', offset: torn, bytes: tail.bytes, digest };
 }
 
 interface Tail {

@@ -1,8 +1,10 @@
 import { truncate } from 'node:fs/promises';
-import { InputError } from '../../core/errors.ts';
-import type { DataFile } from './data-files.ts';
-import { findDataFiles } from './data-files.ts';
-import type { LogRecord, ObjectFacts } from './log-record.ts';
+import type { LogFile, LogFiles, LogSegment } from './listed-files.ts';
+import { filesOfManifest, filesWithoutManifest, removeFiles, requireDigest } from './listed-files.ts';
+import type { LogPosition, LogRecord, ObjectFacts } from './log-record.ts';
+import { LOG_START } from './log-record.ts';
+import type { ListedFile, ListedSegment, Manifest } from './manifest.ts';
+import { dataDamaged, listedFile, manifestPath, readManifest } from './manifest.ts';
 import type { RecordsEnd } from './read-records.ts';
 import { readRecords } from './read-records.ts';
 import { readSnapshot } from './snapshot-file.ts';
@@ -26,117 +28,212 @@ export interface RecoveredState {
   readonly snapshotRv: number;
   readonly objects: Iterable<RecoveredObject>;
   readonly objectCount: number;
-  readonly lastSegment: DataFile | undefined;
-  readonly segmentBytes: number;
+  /** As they are now, for the manifest; undefined for a log without one. */
+  readonly manifest: Manifest | undefined;
+  /** The files that belong to the log, and how far each of them goes. */
+  readonly segments: readonly ListedSegment[];
+  readonly snapshots: readonly ListedFile[];
   /** What had to be repaired or skipped, for the log and for `berth hub check`. */
   readonly warnings: readonly string[];
 }
 
+export interface RecoveryOptions {
+  /** Cuts off a torn tail and removes leftovers; without, the directory may be in use by a running hub. */
+  readonly repair: boolean;
+  /** The directory has been a log before: without its manifest it is damaged. */
+  readonly known?: boolean;
+  /** The directory was served from before there were manifests: it cannot be without records. */
+  readonly served?: boolean;
+  /** The identity that the log must have. */
+  readonly log?: string;
+  /** Reads every file, not only those that the state is made of. */
+  readonly thorough?: boolean;
+}
+
+const READS_OF_A_BUSY_DIRECTORY = 5;
+
 /**
- * Rebuilds the state from the newest intact snapshot and the segments after it. A torn tail of the last segment was
- * never acknowledged and is cut off (`repair`) or reported. Anything else that is broken or missing refuses to start:
- * guessing would lose acknowledged writes silently.
+ * Rebuilds the state from the newest intact snapshot and the segments after it, and compares every file with the manifest. A torn tail
+ * of the last segment was never acknowledged and is cut off (`repair`) or reported. Anything else that is broken or missing
+ * refuses to start: guessing would lose acknowledged writes silently.
  * @throws InputError `hub.data-damaged`
  */
-export async function recoverState(
-  directory: string,
-  options: { readonly repair: boolean },
-): Promise<RecoveredState> {
-  const files = await findDataFiles(directory);
-  const warnings: string[] = [];
-  const state = new Map<string, RecoveredObject>();
-  const start = await loadNewestSnapshot(files.snapshots, state, warnings);
-  const progress = { rv: start.rv };
-  let segmentBytes = 0;
-  const segments = files.segments.filter((_, index) => {
-    const next = files.segments[index + 1];
-    return next === undefined || next.rv >= start.rv;
-  });
-  for (const [index, segment] of segments.entries()) {
-    const end = await readRecords(segment.path, (record) =>
-      replay(record, segment.path, { progress, state }),
-    );
-    const last = index === segments.length - 1;
-    segmentBytes = await settleEnd(segment, end, { last, repair: options.repair, warnings });
-  }
-  return {
-    rv: progress.rv,
-    snapshotRv: start.rv,
-    objects: state.values(),
-    objectCount: state.size,
-    lastSegment: segments.at(-1),
-    segmentBytes,
-    warnings,
-  };
-}
-
-async function loadNewestSnapshot(
-  snapshots: readonly DataFile[],
-  state: Map<string, RecoveredObject>,
-  warnings: string[],
-): Promise<{ rv: number }> {
-  for (const file of snapshots) {
-    const content = await readSnapshot(file.path);
-    if (content.kind === 'broken') {
-      warnings.push(`${file.path}: ${content.problem}; using an older snapshot and the log after it`);
-      continue;
+export async function recoverState(directory: string, options: RecoveryOptions): Promise<RecoveredState> {
+  for (let attempt = 1; ; attempt += 1) {
+    const manifest = await readManifest(directory);
+    try {
+      return await new Recovery(directory, manifest, options).run();
+    } catch (error) {
+      // A running hub may have compacted its log between two looks at it.
+      const busy =
+        !options.repair && JSON.stringify(await readManifest(directory)) !== JSON.stringify(manifest);
+      if (!busy || attempt === READS_OF_A_BUSY_DIRECTORY) throw error;
     }
-    for (const put of content.puts) state.set(keyOf(put), put);
-    return { rv: content.rv };
   }
-  return { rv: 0 };
 }
 
-function replay(
-  record: LogRecord,
-  path: string,
-  into: { readonly progress: { rv: number }; readonly state: Map<string, RecoveredObject> },
-): void {
-  const { progress, state } = into;
-  if (record.type === 'segment') {
-    if (record.rv > progress.rv) throw missingRecords(path, progress.rv + 1, record.rv);
-    return;
-  }
-  if (record.type !== 'put' && record.type !== 'delete') return;
-  if (record.rv <= progress.rv) return;
-  if (record.rv !== progress.rv + 1) throw missingRecords(path, progress.rv + 1, record.rv - 1);
-  progress.rv = record.rv;
-  if (record.type === 'put') state.set(keyOf(record), record);
-  else state.delete(keyOf(record));
-}
+class Recovery {
+  readonly #directory: string;
+  readonly #manifest: Manifest | undefined;
+  readonly #options: RecoveryOptions;
+  readonly #warnings: string[] = [];
+  readonly #state = new Map<string, RecoveredObject>();
+  readonly #positions = new Map<string, LogPosition>();
+  #rv = 0;
 
-async function settleEnd(
-  segment: DataFile,
-  end: RecordsEnd,
-  how: { readonly last: boolean; readonly repair: boolean; readonly warnings: string[] },
-): Promise<number> {
-  if (end.kind === 'intact') return end.bytes;
-  if (end.kind === 'torn' && how.last) {
+  constructor(directory: string, manifest: Manifest | undefined, options: RecoveryOptions) {
+    this.#directory = directory;
+    this.#manifest = manifest;
+    this.#options = options;
+  }
+
+  async run(): Promise<RecoveredState> {
+    const files = await this.#files();
+    const snapshotRv = await this.#loadSnapshot(files.snapshots);
+    this.#rv = snapshotRv;
+    for (const [index, segment] of files.segments.entries()) {
+      const next = files.segments[index + 1];
+      const superfluous = next !== undefined && next.rv < snapshotRv;
+      if (superfluous && this.#options.thorough !== true) continue;
+      await this.#readSegment(segment, { last: next === undefined, replayed: !superfluous });
+    }
+    this.#requireRecords();
+    if (this.#options.repair) await removeFiles(files.leftover);
+    return {
+      rv: this.#rv,
+      snapshotRv,
+      objects: this.#state.values(),
+      objectCount: this.#state.size,
+      manifest: this.#manifest,
+      segments: files.segments
+        .filter((file) => this.#belongs(file))
+        .map((file) => ({ ...this.#entry(file), id: file.listed?.id ?? '' })),
+      snapshots: files.snapshots.filter((file) => this.#belongs(file)).map((file) => this.#entry(file)),
+      warnings: this.#warnings,
+    };
+  }
+
+  async #files(): Promise<LogFiles> {
+    const manifest = this.#manifest;
+    const path = manifestPath(this.#directory);
+    if (manifest === undefined) {
+      if (this.#options.known === true) throw dataDamaged(path, 'is missing: it names the files of the log');
+      return filesWithoutManifest(this.#directory);
+    }
+    if (this.#options.log !== undefined && this.#options.log !== manifest.log)
+      throw dataDamaged(path, 'belongs to the log of another cluster');
+    return filesOfManifest(this.#directory, manifest);
+  }
+
+  /** @returns the version of the snapshot that the state begins with, 0 without one */
+  async #loadSnapshot(snapshots: readonly LogFile[]): Promise<number> {
+    let loaded: number | undefined;
+    for (const { path, listed } of snapshots) {
+      if (loaded !== undefined && this.#options.thorough !== true) break;
+      const content = await readSnapshot(path);
+      if (content.kind === 'broken') {
+        this.#warnings.push(`${path}: ${content.problem}; using an older snapshot and the log after it`);
+        continue;
+      }
+      if (listed !== undefined) requireDigest(path, listed, content.position);
+      else this.#requireEarlierRelease(path, content.log);
+      this.#positions.set(path, content.position);
+      if (loaded !== undefined) continue;
+      for (const put of content.puts) this.#state.set(keyOf(put), put);
+      loaded = content.rv;
+    }
+    return loaded ?? 0;
+  }
+
+  async #readSegment(
+    segment: LogSegment,
+    how: { readonly last: boolean; readonly replayed: boolean },
+  ): Promise<void> {
+    const { path, listed } = segment;
+    let id: string | undefined;
+    let known: LogPosition | undefined;
+    const end = await readRecords(path, (record, after) => {
+      if (record.type === 'segment') id = record.format === 2 ? record.id : '';
+      if (after.bytes === listed?.bytes) known = after;
+      if (how.replayed) this.#replay(record, path);
+    });
+    if (listed === undefined) this.#requireEarlierRelease(path, id === '' ? undefined : id);
+    else this.#checkSegment(segment, end, { id, known });
+    this.#positions.set(path, await this.#settleEnd(path, end, how.last && !segment.finished));
+  }
+
+  #checkSegment(
+    { path, listed }: LogSegment,
+    end: RecordsEnd,
+    found: { readonly id: string | undefined; readonly known: LogPosition | undefined },
+  ): void {
+    if (listed === undefined) return;
+    // Damage before the place that the manifest knows is told with its own place.
+    if (end.kind !== 'intact' && end.offset < listed.bytes) throw brokenAt(path, end.offset);
+    if (found.id !== listed.id)
+      throw dataDamaged(path, 'is not the file that the manifest names: it is another segment');
+    requireDigest(path, listed, found.known);
+  }
+
+  /** Without a manifest only files of earlier releases may be here: those of this one always come with it. */
+  #requireEarlierRelease(path: string, identity: string | undefined): void {
+    if (identity === undefined) return;
+    throw dataDamaged(manifestPath(this.#directory), `is missing: ${path} was written with it`);
+  }
+
+  #replay(record: LogRecord, path: string): void {
+    if (record.type === 'segment') {
+      if (record.rv > this.#rv) throw missingRecords(path, this.#rv + 1, record.rv);
+      return;
+    }
+    if (record.type !== 'put' && record.type !== 'delete') return;
+    if (record.rv <= this.#rv) return;
+    if (record.rv !== this.#rv + 1) throw missingRecords(path, this.#rv + 1, record.rv - 1);
+    this.#rv = record.rv;
+    if (record.type === 'put') this.#state.set(keyOf(record), record);
+    else this.#state.delete(keyOf(record));
+  }
+
+  /** @returns how far the segment goes */
+  async #settleEnd(path: string, end: RecordsEnd, mayBeTorn: boolean): Promise<LogPosition> {
+    if (end.kind === 'intact') return { bytes: end.bytes, digest: end.digest };
+    if (end.kind === 'damaged' || !mayBeTorn) throw brokenAt(path, end.offset);
     const lost = end.bytes - end.offset;
-    how.warnings.push(
-      `${segment.path}: the last write was cut short (never acknowledged); ${String(lost)} bytes at ${String(end.offset)} dropped`,
+    this.#warnings.push(
+      `${path}: the last write was cut short (never acknowledged); ${String(lost)} bytes at ${String(end.offset)} dropped`,
     );
-    if (how.repair) await truncate(segment.path, end.offset);
-    return end.offset;
+    if (this.#options.repair) await truncate(path, end.offset);
+    return { bytes: end.offset, digest: end.digest };
   }
-  throw new InputError(
-    `is damaged at byte ${String(end.offset)}, and intact records follow: acknowledged writes would be lost`,
-    {
-      code: 'hub.data-damaged',
-      subject: segment.path,
-      hint: 'Restore the data directory from a backup (berth hub restore), or repair the disk and copy the file back.',
-    },
+
+  /** A directory of an earlier release has no manifest; when its hub has served, at least something was written. */
+  #requireRecords(): void {
+    if (this.#manifest !== undefined || this.#options.served !== true || this.#rv > 0) return;
+    throw dataDamaged(this.#directory, 'holds no records, although the hub has served from it');
+  }
+
+  /** Of an earlier release only what is needed is taken over. */
+  #belongs({ path, listed }: LogFile): boolean {
+    return listed !== undefined || (this.#positions.get(path)?.bytes ?? 0) > 0;
+  }
+
+  /** A file as it is now. What was not read is as the manifest says. */
+  #entry({ path, rv, listed }: LogFile): ListedFile {
+    return listedFile(path, rv, this.#positions.get(path) ?? listed ?? LOG_START);
+  }
+}
+
+function brokenAt(path: string, offset: number): Error {
+  return dataDamaged(
+    path,
+    `is damaged at byte ${String(offset)}, and it was whole before: acknowledged writes would be lost`,
   );
 }
 
-function missingRecords(path: string, from: number, to: number): InputError {
-  return new InputError(
+function missingRecords(path: string, from: number, to: number): Error {
+  return dataDamaged(
+    path,
     `begins too late: the records of versions ${String(from)} to ${String(to)} are missing`,
-    {
-      code: 'hub.data-damaged',
-      subject: path,
-      hint: 'A log file was removed or replaced. Restore the data directory from a backup (berth hub restore).',
-    },
   );
 }
 

@@ -2,8 +2,8 @@ import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { syncDirectory } from './data-files.ts';
-import type { LogRecord, ObjectFacts } from './log-record.ts';
-import { encodePut, encodeRecord } from './log-record.ts';
+import type { LogPosition, LogRecord, ObjectFacts } from './log-record.ts';
+import { encodePut, encodeRecord, extendDigest, LOG_START } from './log-record.ts';
 import { readRecords } from './read-records.ts';
 
 /** One object of a snapshot; `json` is its exact JSON. */
@@ -18,31 +18,45 @@ export interface SnapshotObject {
 
 const OBJECTS_PER_WRITE = 200;
 
-/** Writes `objects` as the state at version `rv`: complete or not at all (temporary file, sync, rename, sync). */
-export async function writeSnapshot(
-  path: string,
-  state: { readonly rv: number; readonly timeMs: number; readonly objects: readonly SnapshotObject[] },
-): Promise<void> {
+/** The state at version `rv` of the log with this identity. */
+export interface SnapshotState {
+  readonly rv: number;
+  readonly timeMs: number;
+  readonly log: string;
+  readonly objects: readonly SnapshotObject[];
+}
+
+/**
+ * Writes `objects` as the state at version `rv`: complete or not at all (temporary file, sync, rename, sync).
+ * @returns its size and digest, for the manifest
+ */
+export async function writeSnapshot(path: string, state: SnapshotState): Promise<LogPosition> {
   const temporary = `${path}.tmp`;
-  const { rv, timeMs, objects } = state;
+  const { rv, timeMs, log, objects } = state;
   const file = await open(temporary, 'w', 0o600);
+  let { bytes, digest } = LOG_START;
+  const append = async (lines: readonly string[]): Promise<void> => {
+    const text = lines.join('');
+    digest = lines.reduce(extendDigest, digest);
+    bytes += Buffer.byteLength(text);
+    await file.appendFile(text);
+  };
   try {
-    await file.appendFile(encodeRecord({ type: 'snapshot', rv, timeMs, objects: objects.length }));
+    await append([encodeRecord({ type: 'snapshot', rv, timeMs, objects: objects.length, log })]);
     for (let start = 0; start < objects.length; start += OBJECTS_PER_WRITE) {
-      const lines = objects
-        .slice(start, start + OBJECTS_PER_WRITE)
-        .map((entry) => encodeEntry(entry, timeMs));
-      await file.appendFile(lines.join(''));
+      const part = objects.slice(start, start + OBJECTS_PER_WRITE);
+      await append(part.map((entry) => encodeEntry(entry, timeMs)));
       // Requests go first: a snapshot of 100,000 objects must not hold the loop.
       await nextTurn();
     }
-    await file.appendFile(encodeRecord({ type: 'end', rv, objects: objects.length }));
+    await append([encodeRecord({ type: 'end', rv, objects: objects.length })]);
     await file.sync();
   } finally {
     await file.close();
   }
   await rename(temporary, path);
   await syncDirectory(dirname(path));
+  return { bytes, digest };
 }
 
 function encodeEntry(entry: SnapshotObject, timeMs: number): string {
@@ -54,6 +68,9 @@ export type SnapshotContent =
   | {
       readonly kind: 'complete';
       readonly rv: number;
+      /** Of which log; undefined in snapshots of earlier releases. */
+      readonly log: string | undefined;
+      readonly position: LogPosition;
       readonly puts: readonly Extract<LogRecord, { type: 'put' }>[];
     }
   | { readonly kind: 'broken'; readonly problem: string };
@@ -71,5 +88,6 @@ export async function readSnapshot(path: string): Promise<SnapshotContent> {
   if (end.kind !== 'intact') return { kind: 'broken', problem: `broken at byte ${String(end.offset)}` };
   if (header === undefined || !ended)
     return { kind: 'broken', problem: 'its first or last record is missing' };
-  return { kind: 'complete', rv: header.rv, puts };
+  const { rv, log } = header;
+  return { kind: 'complete', rv, log, position: { bytes: end.bytes, digest: end.digest }, puts };
 }

@@ -7,11 +7,14 @@ import { gunzip, gzip } from 'node:zlib';
 import { InputError, TransientError } from '../../core/errors.ts';
 import { writePrivateFile } from '../auth/private-file.ts';
 import { snapshotPath } from '../log/data-files.ts';
+import type { LogIdentity } from '../log/journal.ts';
 import { directoryInUse } from '../log/lock-file.ts';
+import { listedFile, writeManifest } from '../log/manifest.ts';
 import type { RecoveredState } from '../log/recovery.ts';
 import { recoverState } from '../log/recovery.ts';
 import { writeSnapshot } from '../log/snapshot-file.ts';
 import { clusterDirectory } from '../members/cluster-directory.ts';
+import { ClusterRegister } from '../members/cluster-register.ts';
 import { clustersIn, SECRET_FILES } from './data-layout.ts';
 
 const FORMAT = 'berth-hub-backup/1';
@@ -54,8 +57,10 @@ export interface BackupSummary {
 /** Writes one file (mode 0600: it holds the keys) with everything; the hub may be running. @throws InputError on damaged data */
 export async function backupData(dataDir: string, file: string, nowMs: number): Promise<BackupSummary> {
   const clusters = [];
-  for (const name of clustersIn(dataDir)) {
-    const state = await readWhileRunning(clusterDirectory(dataDir, name));
+  const names = clustersIn(dataDir);
+  const register = ClusterRegister.read(dataDir);
+  for (const name of names) {
+    const state = await readWhileRunning(clusterDirectory(dataDir, name), register.identityOf(name));
     clusters.push({ name, rv: state.rv, objects: [...state.objects].map(toBackupObject) });
   }
   const present = SECRET_FILES.filter((path) => existsSync(join(dataDir, path)));
@@ -73,10 +78,10 @@ export async function backupData(dataDir: string, file: string, nowMs: number): 
 }
 
 /** A compaction may take a file away between listing and reading: then look again. */
-async function readWhileRunning(directory: string): Promise<RecoveredState> {
+async function readWhileRunning(directory: string, identity: Partial<LogIdentity>): Promise<RecoveredState> {
   for (let attempt = 0; attempt < 5; attempt += 1) {
     try {
-      return await recoverState(directory, { repair: false });
+      return await recoverState(directory, { repair: false, ...identity });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
@@ -101,13 +106,20 @@ export async function restoreData(file: string, dataDir: string, nowMs: number):
       subject: `data directory ${dataDir}`,
       hint: 'Restore into a new directory, then start `berth hub` with it.',
     });
+  const names = content.clusters.map(({ name }) => name);
+  const register = ClusterRegister.read(dataDir).begin(names);
   for (const cluster of content.clusters) {
     const directory = clusterDirectory(dataDir, cluster.name);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const rv = cluster.rv + VERSION_LEAP;
     const objects = cluster.objects.map((entry) => ({ ...entry, json: () => JSON.stringify(entry.object) }));
-    await writeSnapshot(snapshotPath(directory, rv), { rv, timeMs: nowMs, objects });
+    const { log = '' } = register.identityOf(cluster.name);
+    const path = snapshotPath(directory, rv);
+    const written = await writeSnapshot(path, { rv, timeMs: nowMs, log, objects });
+    const snapshots = [listedFile(path, rv, written)];
+    await writeManifest(directory, { format: 1, log, segments: [], snapshots });
   }
+  register.complete(names);
   // Last, because a directory counts as a hub's only once it has the authority.
   for (const path of SECRET_FILES) {
     const text = content.files[path];

@@ -1,8 +1,10 @@
 import { errorText } from '../../core/errors.ts';
 import { objectAt, isObject, textAt } from '../json/json-value.ts';
+import type { LogIdentity } from '../log/journal.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import { recoverState } from '../log/recovery.ts';
 import { clusterDirectory } from '../members/cluster-directory.ts';
+import { ClusterRegister } from '../members/cluster-register.ts';
 import { clustersIn, clusterTitle } from './data-layout.ts';
 
 export interface ClusterCheck {
@@ -15,17 +17,27 @@ export interface ClusterCheck {
   readonly problems: readonly string[];
 }
 
-/** Reads everything, changes nothing; may run beside a running hub. */
+/** Reads every file, changes nothing; may run beside a running hub. */
 export async function checkData(dataDir: string): Promise<readonly ClusterCheck[]> {
   const checks: ClusterCheck[] = [];
-  for (const name of clustersIn(dataDir)) checks.push(await checkCluster(dataDir, name));
+  const names = clustersIn(dataDir);
+  const register = ClusterRegister.read(dataDir);
+  for (const name of names) checks.push(await checkCluster(dataDir, name, register.identityOf(name)));
   return checks;
 }
 
-async function checkCluster(dataDir: string, name: string): Promise<ClusterCheck> {
+async function checkCluster(
+  dataDir: string,
+  name: string,
+  identity: Partial<LogIdentity>,
+): Promise<ClusterCheck> {
   const cluster = clusterTitle(name);
   try {
-    const state = await recoverState(clusterDirectory(dataDir, name), { repair: false });
+    const state = await recoverState(clusterDirectory(dataDir, name), {
+      repair: false,
+      thorough: true,
+      ...identity,
+    });
     const problems = [...state.objects].flatMap((object) => objectProblems(object, state.rv));
     const { rv: resourceVersion, objectCount: objects, warnings } = state;
     return { cluster, resourceVersion, objects, warnings, problems };

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/ports.ts';
 import { lockDirectory } from '../log/lock-file.ts';
 import { clusterDirectory } from '../members/cluster-directory.ts';
+import { ClusterRegister } from '../members/cluster-register.ts';
 import { ObjectStore } from '../store/object-store.ts';
 import { clustersIn, clusterTitle } from './data-layout.ts';
 
@@ -18,10 +19,12 @@ export async function compactData(dataDir: string, clock: Clock): Promise<readon
   const names = clustersIn(dataDir);
   const lock = lockDirectory(dataDir);
   try {
+    const register = ClusterRegister.read(dataDir).begin(names);
     const done: CompactedCluster[] = [];
     for (const name of names) {
       const store = await ObjectStore.open({
         directory: clusterDirectory(dataDir, name),
+        identity: register.identityOf(name),
         clock,
         onFatal: (error) => {
           throw error;
@@ -33,6 +36,7 @@ export async function compactData(dataDir: string, clock: Clock): Promise<readon
       done.push({ cluster: clusterTitle(name), resourceVersion: store.rv, objects: store.objectCount });
       await store.close();
     }
+    register.complete(names);
     return done;
   } finally {
     lock.release();

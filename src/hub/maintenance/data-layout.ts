@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import { clusterDirectory } from '../members/cluster-directory.ts';
+import { ClusterRegister } from '../members/cluster-register.ts';
 
 export const TOKEN_FILE = 'tokens.json';
 export const REVOCATIONS_FILE = 'revocations.json';
@@ -19,14 +19,16 @@ export const SECRET_FILES = [
   'admin.kubeconfig',
 ] as const;
 
+/** Files of a hub at the top of its data directory. */
+const HUB_FILES =
+  /^(pki|hub|members|audit(-refused)?\.log.*|(server|clusters|tokens|revocations)\.json|lock|admin.*\.kubeconfig)$/;
+
 /** Whether an entry of a data directory is the hub's. */
 export function isHubData(name: string): boolean {
-  return /^(pki|hub|members|audit\.log.*|server\.json|lock|admin.*\.kubeconfig|(tokens|revocations)\.json)$/.test(
-    name,
-  );
+  return HUB_FILES.test(name);
 }
 
-/** Clusters that have data here, the hub first. @throws InputError when the directory is no data directory */
+/** Clusters that have data here, the hub first. @throws InputError when the directory is no data directory, or a damaged one */
 export function clustersIn(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, 'pki', 'ca.crt')))
     throw new InputError('holds no hub', {
@@ -34,9 +36,7 @@ export function clustersIn(dataDir: string): readonly string[] {
       subject: `data directory ${dataDir}`,
       hint: 'Give the --data directory that `berth hub` was started with.',
     });
-  const members = join(dataDir, 'members');
-  const names = existsSync(members) ? readdirSync(members).sort() : [];
-  return ['', ...names].filter((name) => existsSync(clusterDirectory(dataDir, name)));
+  return ClusterRegister.read(dataDir).names;
 }
 
 /** How people call a cluster. */

@@ -15,6 +15,7 @@ import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { TokenFile } from '../auth/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
 import type { JsonObject } from '../json/json-value.ts';
+import type { LogIdentity } from '../log/journal.ts';
 import type { Cluster, WrittenObject } from '../rest/cluster.ts';
 import { ListSnapshots } from '../rest/list-snapshots.ts';
 import { createScheme } from '../scheme/create-scheme.ts';
@@ -28,6 +29,7 @@ export interface ApiClusterOptions {
   /** '' for the hub itself. */
   readonly name: string;
   readonly directory: string;
+  readonly identity: Partial<LogIdentity>;
   readonly authorities: ClusterAuthorities;
   readonly tokens: TokenFile;
   readonly revocations: Revocations;
@@ -89,6 +91,7 @@ export class ApiCluster implements Cluster {
   static async open(options: ApiClusterOptions): Promise<ApiCluster> {
     const store = await ObjectStore.open({
       directory: options.directory,
+      identity: options.identity,
       clock: options.clock,
       onFatal: options.onFatal,
       onWarning: (warning) => options.log.warn('recovery', { warning }),

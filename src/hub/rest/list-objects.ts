@@ -22,6 +22,9 @@ import { includeObjectOf } from './table-options.ts';
 /** Longer lists are streamed in pieces; between them other requests get their turn. */
 const OBJECTS_IN_ONE_BODY = 250;
 const OBJECTS_PER_CHUNK = 100;
+/** Large objects make a small number of them a long list. */
+const CHARACTERS_IN_ONE_BODY = 1024 * 1024;
+const CHARACTERS_PER_CHUNK = 256 * 1024;
 /** A piece is cut short after so much time: after a start the objects have to be parsed as well. */
 const CHUNK_MS = 4;
 const OBJECTS_PER_LOOK_AT_THE_CLOCK = 25;
@@ -57,13 +60,27 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   // Lists of custom resources say that nothing follows.
   const shown = builtIn ? metadata : { continue: '', ...metadata };
   const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
-  if (page.entries.length <= OBJECTS_IN_ONE_BODY)
-    return jsonAnswer(
-      200,
-      [...listChunks(head, page.entries, (entry) => entryJson(entry, ref, form))].join(''),
-    );
   const chunks = listChunks(head, page.entries, (entry) => entryJson(entry, ref, form));
-  return { kind: 'chunks', code: 200, contentType: 'application/json', chunks };
+  const begun = page.entries.length <= OBJECTS_IN_ONE_BODY ? firstChunks(chunks) : { texts: [], done: false };
+  if (begun.done) return jsonAnswer(200, begun.texts.join(''));
+  return { kind: 'chunks', code: 200, contentType: 'application/json', chunks: resume(begun.texts, chunks) };
+}
+
+/** As much of a list as fits into one body. */
+function firstChunks(chunks: Iterator<string>): { readonly texts: string[]; readonly done: boolean } {
+  const texts: string[] = [];
+  for (let characters = 0; characters < CHARACTERS_IN_ONE_BODY; ) {
+    const next = chunks.next();
+    if (next.done === true) return { texts, done: true };
+    texts.push(next.value);
+    characters += next.value.length;
+  }
+  return { texts, done: false };
+}
+
+function* resume(texts: readonly string[], rest: Iterable<string>): Generator<string> {
+  yield* texts;
+  yield* rest;
 }
 
 function* listChunks(
@@ -73,15 +90,20 @@ function* listChunks(
 ): Generator<string> {
   let text = `${head.slice(0, -1)},"items":[`;
   let rendered: string[] = [];
+  let characters = 0;
   let beganMs = performance.now();
   for (const [index, entry] of entries.entries()) {
-    rendered.push(render(entry));
+    const shown = render(entry);
+    rendered.push(shown);
+    characters += shown.length;
     const late =
       rendered.length % OBJECTS_PER_LOOK_AT_THE_CLOCK === 0 && performance.now() - beganMs > CHUNK_MS;
-    if (!late && rendered.length < OBJECTS_PER_CHUNK && index < entries.length - 1) continue;
+    const full = rendered.length >= OBJECTS_PER_CHUNK || characters >= CHARACTERS_PER_CHUNK;
+    if (!late && !full && index < entries.length - 1) continue;
     yield `${text}${rendered.join(',')}`;
     text = ',';
     rendered = [];
+    characters = 0;
     beganMs = performance.now();
   }
   yield `${text === ',' ? '' : text}]}\n`;

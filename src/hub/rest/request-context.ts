@@ -12,8 +12,8 @@ export interface RequestContext {
   readonly accept: string | undefined;
   readonly contentType: string;
   readonly userAgent: string;
-  /** Reads the body once. @throws StatusError 413 */
-  readonly body: () => Promise<Buffer>;
+  /** Reads the body once. @param limitBytes 3 MiB unless given. @throws StatusError 408, 413, 429 */
+  readonly body: (limitBytes?: number) => Promise<Buffer>;
 }
 
 /** A request for a resource. */

@@ -122,6 +122,9 @@ export function invalid(kind: KindName, name: string, problems: readonly FieldPr
   return new StatusError(422, 'Invalid', `${subject} "${name}" is invalid: ${text}`, details);
 }
 
+/** The rest of a request did not come in time. */
+export const requestTimeout = (message: string): StatusError => new StatusError(408, 'Timeout', message);
+
 export const tooManyRequests = (retryAfterSeconds: number): StatusError =>
   new StatusError(429, 'TooManyRequests', 'the server is busy, please try again', { retryAfterSeconds });
 

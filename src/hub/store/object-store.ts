@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/ports.ts';
 import type { JsonObject } from '../json/json-value.ts';
+import type { LogIdentity } from '../log/journal.ts';
 import { Journal } from '../log/journal.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import type { SnapshotObject } from '../log/snapshot-file.ts';
@@ -48,6 +49,7 @@ export class ObjectStore {
   /** @throws InputError when the directory is damaged. `onFatal`: the disk failed; the process must end. */
   static async open(options: {
     readonly directory: string;
+    readonly identity?: Partial<LogIdentity> | undefined;
     readonly clock: Clock;
     readonly onFatal: (error: unknown) => void;
     readonly onWarning: (warning: string) => void;
@@ -55,6 +57,7 @@ export class ObjectStore {
     const store = new ObjectStore(options.clock);
     const { journal, state } = await Journal.open({
       directory: options.directory,
+      identity: options.identity,
       onDurable: (rv) => store.#deliver(rv),
       onFatal: options.onFatal,
     });
@@ -162,6 +165,11 @@ export class ObjectStore {
       timeMs: this.#clock.now(),
       objects: this.#snapshotObjects(),
     }));
+  }
+
+  /** Writes down how far the log is on the disk, so that a later start notices when it has become shorter. */
+  checkpoint(): Promise<void> {
+    return this.#journal.checkpoint();
   }
 
   close(): Promise<void> {

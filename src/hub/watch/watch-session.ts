@@ -16,7 +16,8 @@ import { bookmarkLine, eventLine, objectLine } from './watch-lines.ts';
 const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
 const BOOKMARK_PERIOD_MS = 60_000;
 const INITIAL_OBJECTS_PER_TURN = 200;
-const BACKLOG_POLL_MS = 10;
+/** A turn ends earlier with large objects. */
+const INITIAL_CHARACTERS = 256 * 1024;
 
 export interface WatchPlan {
   readonly storage: string;
@@ -82,24 +83,19 @@ export class WatchSession {
     const { view } = this.#plan;
     // What was captured may still be on its way to the disk.
     await this.#store.durable(from.rv);
-    for (let start = 0; start < from.entries.length && !this.#closed; start += INITIAL_OBJECTS_PER_TURN) {
-      const part = from.entries.slice(start, start + INITIAL_OBJECTS_PER_TURN);
-      const lines = part.map((entry) => objectLine('ADDED', entry, view, this.#columns()));
-      const backlog = this.#sink.write(lines.join(''));
-      if (backlog > BACKLOG_LIMIT_BYTES / 2) await this.#drained();
+    let lines = '';
+    for (const [index, entry] of from.entries.entries()) {
+      lines += objectLine('ADDED', entry, view, this.#columns());
+      const last = index === from.entries.length - 1;
+      if (!last && lines.length < INITIAL_CHARACTERS && (index + 1) % INITIAL_OBJECTS_PER_TURN !== 0)
+        continue;
+      const backlog = this.#sink.write(lines);
+      lines = '';
+      if (backlog > BACKLOG_LIMIT_BYTES / 2) await this.#sink.drained();
       else await nextTurn();
+      if (this.#closed) return;
     }
     if (from.markEnd) this.#write(bookmarkLine(from.rv, view, true));
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      const poll = (): void => {
-        if (this.#closed || this.#sink.write('') < BACKLOG_LIMIT_BYTES / 4) resolve();
-        else this.#clock.schedule(BACKLOG_POLL_MS, poll);
-      };
-      poll();
-    });
   }
 
   #onEvents(events: readonly StoreEvent[]): void {

@@ -19,7 +19,20 @@ const list = {
 
 describe('the text of the metrics', () => {
   it('has cumulative buckets, a sum and a count, of requests before and after the client is loaded', async () => {
-    const metrics = new HubMetrics(() => [{ name: '', objects: 3, resourceVersion: 7, logBytes: 11 }]);
+    const metrics = new HubMetrics({
+      clusters: () => [{ name: '', objects: 3, resourceVersion: 7, logBytes: 11 }],
+      levels: () => [
+        {
+          name: 'workload',
+          executing: 2,
+          waiting: 5,
+          bodyBytes: 64,
+          watches: 4,
+          rejected: new Map([['queue-full', 9]]),
+        },
+      ],
+      connections: () => ({ count: 6, strangers: 1, refused: 8 }),
+    });
     for (const durationMs of [0.5, 4, 4]) metrics.observe(list, { code: 200, durationMs, allowed: true });
     await metrics.render();
     metrics.observe(list, { code: 200, durationMs: 60_000, allowed: true });
@@ -39,6 +52,14 @@ describe('the text of the metrics', () => {
         'berth_hub_objects{cluster="hub"} 3',
         'berth_hub_resource_version{cluster="hub"} 7',
         'berth_hub_log_bytes{cluster="hub"} 11',
+        'apiserver_flowcontrol_current_executing_seats{priority_level="workload"} 2',
+        'apiserver_flowcontrol_current_inqueue_requests{priority_level="workload"} 5',
+        'apiserver_flowcontrol_rejected_requests_total{priority_level="workload",reason="queue-full"} 9',
+        'berth_hub_body_bytes{priority_level="workload"} 64',
+        'berth_hub_watches{priority_level="workload"} 4',
+        'berth_hub_connections 6',
+        'berth_hub_unrecognised_connections 1',
+        'berth_hub_dropped_connections_total 8',
       ]),
     );
     expect(text).not.toMatch(/duration_seconds_bucket\{[^}]*verb="watch"/);

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InputError } from '../../../src/core/errors.ts';
+import { encodeRecord } from '../../../src/hub/log/log-record.ts';
 import { Journal } from '../../../src/hub/log/journal.ts';
 import type { RecoveredState } from '../../../src/hub/log/recovery.ts';
 import { recoverState } from '../../../src/hub/log/recovery.ts';
@@ -39,6 +40,14 @@ async function write(count: number): Promise<void> {
   for (let rv = state.rv + 1; rv <= state.rv + count; rv += 1)
     journal.put(key(`o${String(rv)}`), rv, { timeMs: 0, json: json(`o${String(rv)}`) });
   await journal.close(state.rv + count);
+}
+
+/** As a killed process leaves the directory: the manifest is as it was before the end. */
+async function writeAndCrash(count: number): Promise<void> {
+  await write(0);
+  const manifest = readFileSync(join(directory, 'manifest.json'));
+  await write(count);
+  writeFileSync(join(directory, 'manifest.json'), manifest);
 }
 
 const names = (state: RecoveredState) => [...state.objects].map(({ name }) => name);
@@ -90,7 +99,7 @@ describe('journal', () => {
   });
 
   it.each([1, 9, 10, 30])('cuts off a torn tail of %d bytes and keeps everything before it', async (cut) => {
-    await write(3);
+    await writeAndCrash(3);
     const whole = statSync(segment()).size;
     truncateSync(segment(), whole - cut);
     const { journal, state } = await open();
@@ -130,9 +139,12 @@ describe('journal', () => {
     await journal.compact(() => ({ rv: 2, timeMs: 0, objects: [] }));
     journal.put(key('c'), 3, { timeMs: 0, json: '{}' });
     await journal.close(3);
-    for (const name of files('snapshot-')) rmSync(join(directory, name));
-    for (const name of files('log-').slice(0, -1)) rmSync(join(directory, name));
-    await expect(open()).rejects.toThrow('records of versions 1 to 1 are missing');
+    // As an earlier release left it: that had no manifest, and segments without an identity.
+    const last = encodeRecord({ type: 'segment', rv: 2, format: 1 });
+    for (const name of [...files('snapshot-'), ...files('log-'), 'manifest.json'])
+      rmSync(join(directory, name));
+    writeFileSync(join(directory, 'log-0000000000000002.jsonl'), last);
+    await expect(open()).rejects.toThrow('records of versions 1 to 2 are missing');
   });
 });
 
@@ -161,7 +173,9 @@ describe('compaction', () => {
     await journal.compact(() => ({ rv: 2, timeMs: 0, objects: objects(1, 2) }));
     await journal.close(2);
     const newest = join(directory, files('snapshot-').sort().at(-1) ?? '');
-    truncateSync(newest, statSync(newest).size - 5);
+    const bytes = readFileSync(newest);
+    bytes[bytes.length - 5] = 0;
+    writeFileSync(newest, bytes);
     const state = await recoverState(directory, { repair: false });
     expect(state).toMatchObject({ rv: 2, snapshotRv: 1 });
     expect(state.warnings).toEqual([expect.stringContaining('using an older snapshot')]);

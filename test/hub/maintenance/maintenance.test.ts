@@ -177,6 +177,8 @@ describe('flags of berth hub', () => {
     [['--members', 'a,a'], 'expected a number, or different names'],
     [['--members', 'Bad_Name', '--listen', '127.0.0.1:0'], 'expected a DNS label'],
     [['--members', '100000'], 'at most 1000'],
+    [['--max-connections', '0'], 'expected a number of connections'],
+    [['--max-connections-per-address', 'many'], 'expected a number of connections'],
     [['--audit', 'some'], 'expected off, writes or all'],
   ])('%j is refused', async (args, message) => {
     expect(await berth('hub', '--data', join(directory, 'd'), ...args)).toMatchObject({

@@ -26,3 +26,9 @@ export function parseMembers(text: string): readonly string[] {
     throw wrongValue('--members', text, 'a number, or different names with commas');
   return names;
 }
+
+/** How many connections may be open. @throws InputError */
+export function parseConnections(flag: string, text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw wrongValue(flag, text, 'a number of connections from 1 to 9999999');
+}

@@ -7,7 +7,7 @@ import type { CliCommand, RunAction } from '../cli-command.ts';
 import { oneOf } from '../option-values.ts';
 import { wrongValue } from '../wrong-option.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
-import { parseListen, parseMembers } from './hub-flags.ts';
+import { parseConnections, parseListen, parseMembers } from './hub-flags.ts';
 import { revokeCommand } from './hub-revoke.ts';
 
 interface RunFlags {
@@ -18,6 +18,8 @@ interface RunFlags {
   readonly legacyTokenSecrets: boolean;
   readonly allowWorksWithoutExecutor: boolean;
   readonly audit: string;
+  readonly maxConnections: string;
+  readonly maxConnectionsPerAddress: string;
   readonly logLevel: string;
 }
 
@@ -83,12 +85,22 @@ function registerRun(hub: Command, run: RunAction): void {
       false,
     )
     .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
+    .option('--max-connections <n>', 'connections that may be open, 50 KB each', '16000')
+    .option(
+      '--max-connections-per-address <n>',
+      'of them from one address; agents behind a proxy share one',
+      '12000',
+    )
     .option('--log-level <level>', 'debug, info, warn, error', 'info')
     .addHelpText('after', HELP)
     .action(
       run(async (io, flags: RunFlags) => {
         const listen = parseListen(flags.listen);
         const members = parseMembers(flags.members);
+        const connections = {
+          inAll: parseConnections('--max-connections', flags.maxConnections),
+          perAddress: parseConnections('--max-connections-per-address', flags.maxConnectionsPerAddress),
+        };
         const { startHub } = await import('../../../hub/start-hub.ts');
         const { hubAdmission } = await import('../../hub-admission.ts');
         const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
@@ -102,6 +114,7 @@ function registerRun(hub: Command, run: RunAction): void {
           }),
           legacyTokenSecrets: flags.legacyTokenSecrets,
           audit: parseAudit(flags.audit),
+          connections,
           log,
         });
         if (!isLoopbackHost(listen.host))

@@ -1,0 +1,158 @@
+export interface ConnectionLimitOptions {
+  /** Connections in all. */
+  readonly inAll: number;
+  /** Connections from one address. */
+  readonly perAddress: number;
+}
+
+/** So many connections may wait for their first request of a known user: from one address, and in all. */
+const STRANGERS_PER_ADDRESS = 1_000;
+const STRANGERS_IN_ALL = 4_000;
+/** Connections of one user; client-go uses one, a client with HTTP/1.1 one for each watch. */
+const PER_USER = 1_000;
+
+/** A connection as its limits see it. */
+export interface CountedConnection {
+  readonly address: string;
+  /** Ends it at once. */
+  drop(): void;
+}
+
+/**
+ * Which connections there may be. One that has not yet shown who sends it is a stranger; when there are too many strangers the oldest is
+ * dropped, never the newest. So a crowd of idle connections cannot keep a client out, not even one from the same
+ * address: it needs a moment for its first request, and is no stranger from then on. Where the places are taken by known users, the
+ * one with the most connections loses its oldest. Refusing the newest, as a plain maximum does, was rejected for that reason.
+ */
+export class ConnectionLimits {
+  readonly #options: ConnectionLimitOptions;
+  /** Insertion order is age. */
+  readonly #strangers = new Set<CountedConnection>();
+  readonly #strangersByAddress = new Map<string, Set<CountedConnection>>();
+  readonly #byAddress = new Map<string, Set<CountedConnection>>();
+  readonly #byUser = new Map<string, Set<CountedConnection>>();
+  readonly #userOf = new Map<CountedConnection, string>();
+  readonly #all = new Set<CountedConnection>();
+  #refused = 0;
+
+  constructor(options: ConnectionLimitOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#all.size;
+  }
+
+  /** Connections of which nobody is known to be the user. */
+  get strangers(): number {
+    return this.#strangers.size;
+  }
+
+  /** Connections that were dropped or refused since the start. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** @returns false when there is no place for it; it is not counted then */
+  open(connection: CountedConnection): boolean {
+    const { address } = connection;
+    const ofAddress = this.#byAddress.get(address)?.size ?? 0;
+    const strangers = this.#strangersByAddress.get(address);
+    if (
+      ofAddress >= this.#options.perAddress &&
+      !this.#dropOldest(strangers) &&
+      !this.#dropOfLargest(address)
+    )
+      return this.#refuse();
+    if (this.#all.size >= this.#options.inAll && !this.#dropOldest(this.#strangers) && !this.#dropOfLargest())
+      return this.#refuse();
+    if ((strangers?.size ?? 0) >= STRANGERS_PER_ADDRESS) this.#dropOldest(strangers);
+    if (this.#strangers.size >= STRANGERS_IN_ALL) this.#dropOldest(this.#strangers);
+    this.#all.add(connection);
+    addTo(this.#byAddress, address, connection);
+    this.#strangers.add(connection);
+    addTo(this.#strangersByAddress, address, connection);
+    return true;
+  }
+
+  /**
+   * A user has been recognised on the connection. @param user undefined for one whose connections are not limited
+   * @returns false when the user has too many; the connection must be dropped then
+   */
+  recognise(connection: CountedConnection, user: string | undefined): boolean {
+    this.#forgetStranger(connection);
+    const before = this.#userOf.get(connection);
+    if (before === user) return true;
+    this.#forgetUser(connection);
+    if (user === undefined) return true;
+    if ((this.#byUser.get(user)?.size ?? 0) >= PER_USER) return this.#refuse();
+    this.#userOf.set(connection, user);
+    addTo(this.#byUser, user, connection);
+    return true;
+  }
+
+  /** Gives its place back; a second call does nothing. */
+  close(connection: CountedConnection): void {
+    if (!this.#all.delete(connection)) return;
+    removeFrom(this.#byAddress, connection.address, connection);
+    this.#forgetStranger(connection);
+    this.#forgetUser(connection);
+  }
+
+  #refuse(): false {
+    this.#refused += 1;
+    return false;
+  }
+
+  #dropOldest(among: ReadonlySet<CountedConnection> | undefined): boolean {
+    const [oldest] = among ?? [];
+    return this.#drop(oldest);
+  }
+
+  /** Of the user with the most connections. @param address only connections from there */
+  #dropOfLargest(address?: string): boolean {
+    let most = 1;
+    let found: CountedConnection | undefined;
+    for (const connections of this.#byUser.values()) {
+      if (connections.size <= most) continue;
+      const oldest = [...connections].find((one) => address === undefined || one.address === address);
+      if (oldest === undefined) continue;
+      most = connections.size;
+      found = oldest;
+    }
+    return this.#drop(found);
+  }
+
+  #drop(connection: CountedConnection | undefined): boolean {
+    if (connection === undefined) return false;
+    this.#refused += 1;
+    // Its place is free now, not when its socket has closed.
+    this.close(connection);
+    connection.drop();
+    return true;
+  }
+
+  #forgetStranger(connection: CountedConnection): void {
+    if (this.#strangers.delete(connection))
+      removeFrom(this.#strangersByAddress, connection.address, connection);
+  }
+
+  #forgetUser(connection: CountedConnection): void {
+    const user = this.#userOf.get(connection);
+    if (user === undefined) return;
+    this.#userOf.delete(connection);
+    removeFrom(this.#byUser, user, connection);
+  }
+}
+
+function addTo<Item>(sets: Map<string, Set<Item>>, key: string, item: Item): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([item]));
+  else set.add(item);
+}
+
+function removeFrom<Item>(sets: Map<string, Set<Item>>, key: string, item: Item): void {
+  const set = sets.get(key);
+  set?.delete(item);
+  if (set?.size === 0) sets.delete(key);
+}

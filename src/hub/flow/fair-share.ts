@@ -1,0 +1,155 @@
+import type { Clock } from '../../core/ports.ts';
+
+export interface ShareLimits {
+  /** What all users together may hold at a time. */
+  readonly capacity: number;
+  /** What one user may hold at a time. */
+  readonly perUser: number;
+  /** Requests of one user that may wait. */
+  readonly waitingPerUser: number;
+  /** How long one may wait (ms). */
+  readonly waitMs: number;
+}
+
+/** Gives back what was taken; calls after the first do nothing. */
+export type Release = () => void;
+
+/** There is no room, and no more may wait for it. */
+export class NoRoomError extends Error {
+  readonly reason: 'queue-full' | 'time-out';
+
+  constructor(reason: NoRoomError['reason']) {
+    super(`no room: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+interface Waiter {
+  readonly amount: number;
+  readonly resolve: (release: Release) => void;
+  readonly reject: (error: NoRoomError) => void;
+  cancelTimer: () => void;
+}
+
+interface Flow {
+  held: number;
+  readonly waiting: Waiter[];
+}
+
+/**
+ * A bounded amount of something (seats, bytes) that users share. While there is room, it is given at once. When there is none,
+ * requests wait in a queue of their user, and what is given back goes to the user who holds the least; users who hold
+ * the same take turns. So a user with a thousand requests slows its own requests down and nobody else's.
+ * Queues that users share by a hash, as kube-apiserver has them, were rejected: they save memory for millions of users, which a hub
+ * does not have, and let users collide.
+ */
+export class FairShare {
+  readonly #limits: ShareLimits;
+  readonly #clock: Clock;
+  /** Users who hold something or wait, the one served least recently first. */
+  readonly #flows = new Map<string, Flow>();
+  #held = 0;
+  #waiting = 0;
+
+  constructor(limits: ShareLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Requests that wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /**
+   * @param amount at most `perUser`
+   * @returns at once when there is room, a promise when the request has to wait. Throws or rejects with NoRoomError.
+   */
+  take(user: string, amount: number): Release | Promise<Release> {
+    const { capacity, perUser, waitingPerUser } = this.#limits;
+    const flow = this.#flows.get(user);
+    const held = flow?.held ?? 0;
+    if (this.#waiting === 0 && held + amount <= perUser && this.#held + amount <= capacity)
+      return this.#give(user, flow ?? this.#newFlow(user), amount);
+    if ((flow?.waiting.length ?? 0) >= waitingPerUser) throw new NoRoomError('queue-full');
+    return this.#wait(user, flow ?? this.#newFlow(user), amount);
+  }
+
+  #newFlow(user: string): Flow {
+    const flow = { held: 0, waiting: [] };
+    this.#flows.set(user, flow);
+    return flow;
+  }
+
+  #give(user: string, flow: Flow, amount: number): Release {
+    flow.held += amount;
+    this.#held += amount;
+    let given = true;
+    return () => {
+      if (!given) return;
+      given = false;
+      flow.held -= amount;
+      this.#held -= amount;
+      if (this.#waiting > 0) this.#dispatch();
+      this.#forget(user, flow);
+    };
+  }
+
+  #wait(user: string, flow: Flow, amount: number): Promise<Release> {
+    const waiting = new Promise<Release>((resolve, reject) => {
+      const waiter: Waiter = { amount, resolve, reject, cancelTimer: () => undefined };
+      waiter.cancelTimer = this.#clock.schedule(this.#limits.waitMs, () => this.#expire(user, flow, waiter));
+      flow.waiting.push(waiter);
+      this.#waiting += 1;
+    });
+    // Others may wait only for their own share: then there is room all the same.
+    this.#dispatch();
+    return waiting;
+  }
+
+  #expire(user: string, flow: Flow, waiter: Waiter): void {
+    const at = flow.waiting.indexOf(waiter);
+    if (at < 0) return;
+    flow.waiting.splice(at, 1);
+    this.#waiting -= 1;
+    waiter.reject(new NoRoomError('time-out'));
+    // It may have been the one that everybody else waited behind.
+    this.#dispatch();
+    this.#forget(user, flow);
+  }
+
+  #dispatch(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const { user, flow } = next;
+      const waiter = flow.waiting.shift() as Waiter;
+      this.#waiting -= 1;
+      waiter.cancelTimer();
+      // Served: behind all others who hold as much.
+      this.#flows.delete(user);
+      this.#flows.set(user, flow);
+      waiter.resolve(this.#give(user, flow, waiter.amount));
+    }
+  }
+
+  /** Who gets what is free. A large amount is not passed over for smaller ones, or it would wait for ever. */
+  #next(): { readonly user: string; readonly flow: Flow } | undefined {
+    const { capacity, perUser } = this.#limits;
+    let best: { readonly user: string; readonly flow: Flow } | undefined;
+    for (const [user, flow] of this.#flows) {
+      const first = flow.waiting[0];
+      if (first === undefined || flow.held + first.amount > perUser) continue;
+      if (best === undefined || flow.held < best.flow.held) best = { user, flow };
+    }
+    const wanted = best?.flow.waiting[0]?.amount ?? 0;
+    return this.#held + wanted <= capacity ? best : undefined;
+  }
+
+  #forget(user: string, flow: Flow): void {
+    if (flow.held === 0 && flow.waiting.length === 0 && this.#flows.get(user) === flow)
+      this.#flows.delete(user);
+  }
+}

@@ -1,0 +1,53 @@
+import { MASTERS_GROUP } from '../auth/authorizer.ts';
+import type { RequestInfo } from '../http/request-info.ts';
+import type { UserInfo } from '../write/write-request.ts';
+
+const ACCOUNT_PREFIX = 'system:serviceaccount:';
+const AGENT_PREFIX = 'system:open-cluster-management:';
+const SYSTEM_USERS = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);
+/** Namespaces whose ServiceAccounts run the cluster: of Kubernetes and of OCM (hub and agents). */
+const SYSTEM_NAMESPACE = /^system:serviceaccount:(?:kube-system|open-cluster-management(?:-[-a-z0-9]*)?):/;
+const ELECTION_VERBS = new Set(['get', 'create', 'update', 'patch']);
+const MEBIBYTE = 1024 * 1024;
+
+export interface PriorityLevel {
+  readonly name: 'leader-election' | 'system' | 'workload' | 'global-default';
+  /** Requests at a time, after their bodies are there. */
+  readonly seats: number;
+  /** Bytes of bodies that are being received or worked on. */
+  readonly bodyBytes: number;
+  /** Requests in all: receiving, waiting, worked on, and answers that are not taken yet. */
+  readonly open: number;
+  readonly watches: number;
+}
+
+/**
+ * The levels of kube-apiserver (apiserver `pkg/apis/flowcontrol/bootstrap/default.go`) in small: its `node-high` and
+ * `workload-high` are `system` here, since a hub has agents and no nodes. Shares are not lent: a seat costs nothing while it is free.
+ */
+export const PRIORITY_LEVELS: readonly PriorityLevel[] = [
+  { name: 'leader-election', seats: 40, bodyBytes: 16 * MEBIBYTE, open: 2_000, watches: 1_000 },
+  { name: 'system', seats: 300, bodyBytes: 64 * MEBIBYTE, open: 4_000, watches: 16_000 },
+  { name: 'workload', seats: 300, bodyBytes: 64 * MEBIBYTE, open: 4_000, watches: 8_000 },
+  { name: 'global-default', seats: 160, bodyBytes: 64 * MEBIBYTE, open: 2_000, watches: 4_000 },
+];
+
+/** The level of a request. `exempt` requests are never counted and never wait. */
+export function priorityLevelOf(caller: UserInfo, info: RequestInfo): PriorityLevel['name'] | 'exempt' {
+  if (caller.groups.includes(MASTERS_GROUP)) return 'exempt';
+  const system = isSystem(caller);
+  if (!system && !caller.name.startsWith(ACCOUNT_PREFIX)) return 'global-default';
+  if (isElection(info)) return 'leader-election';
+  return system ? 'system' : 'workload';
+}
+
+function isSystem({ name, groups }: UserInfo): boolean {
+  if (SYSTEM_USERS.has(name) || SYSTEM_NAMESPACE.test(name)) return true;
+  return name.startsWith(AGENT_PREFIX) || groups.includes('system:nodes');
+}
+
+/** Leases: elections of leaders, and the heartbeats of clusters. */
+function isElection(info: RequestInfo): boolean {
+  if (info.kind !== 'resource' || info.resource !== 'leases') return false;
+  return info.group === 'coordination.k8s.io' && ELECTION_VERBS.has(info.verb);
+}

@@ -1,0 +1,89 @@
+import type { Socket } from 'node:net';
+import type { ServerHttp2Session } from 'node:http2';
+import { MASTERS_GROUP } from '../auth/authorizer.ts';
+import type { ConnectionLimits, CountedConnection } from '../flow/connection-limits.ts';
+import type { SecondTicks, Ticked } from '../flow/second-ticks.ts';
+import type { UserInfo } from '../write/write-request.ts';
+
+/** The TLS handshake, and after it the headers of the first request, may take so long each. */
+const GREETING_SECONDS = 10;
+/** A connection without a request is closed after this; clients open another when they need one. */
+const IDLE_SECONDS = 120;
+
+/** One connection of a client, from its first packet on: how long it may take, how long it may rest, and whose it is. */
+export class HubConnection implements CountedConnection, Ticked {
+  readonly address: string;
+  readonly #raw: Socket;
+  readonly #limits: ConnectionLimits;
+  readonly #ticks: SecondTicks;
+  #session: ServerHttp2Session | undefined;
+  #phase: 'handshake' | 'first-request' | 'serving' = 'handshake';
+  #since: number;
+  #openRequests = 0;
+  #recognised = false;
+  #user: string | undefined;
+
+  constructor(raw: Socket, limits: ConnectionLimits, ticks: SecondTicks) {
+    this.#raw = raw;
+    this.#limits = limits;
+    this.#ticks = ticks;
+    this.#since = ticks.seconds;
+    this.address = raw.remoteAddress ?? '';
+  }
+
+  /** @returns false when there is no place for it */
+  open(): boolean {
+    if (!this.#limits.open(this)) return false;
+    this.#ticks.add(this);
+    this.#raw.once('close', () => this.#close());
+    return true;
+  }
+
+  /** The TLS handshake is done. */
+  secured(session: ServerHttp2Session | undefined): void {
+    this.#session = session;
+    this.#phase = 'first-request';
+    this.#since = this.#ticks.seconds;
+  }
+
+  requestBegan(): void {
+    this.#phase = 'serving';
+    this.#openRequests += 1;
+  }
+
+  requestEnded(): void {
+    this.#openRequests -= 1;
+    this.#since = this.#ticks.seconds;
+  }
+
+  /** Who sends the requests of this connection. */
+  recognise(caller: UserInfo): void {
+    const user = caller.groups.includes(MASTERS_GROUP) ? undefined : caller.name;
+    if (this.#recognised && this.#user === user) return;
+    this.#recognised = true;
+    this.#user = user;
+    if (!this.#limits.recognise(this, user)) this.drop();
+  }
+
+  tick(seconds: number): void {
+    const age = seconds - this.#since;
+    if (this.#phase !== 'serving') {
+      if (age >= GREETING_SECONDS) this.drop();
+      return;
+    }
+    if (this.#openRequests > 0 || age < IDLE_SECONDS) return;
+    // An HTTP/2 client is told first, so that a request that is on its way is sent again elsewhere.
+    if (this.#session === undefined || age >= IDLE_SECONDS + GREETING_SECONDS) this.drop();
+    else if (!this.#session.closed) this.#session.close();
+  }
+
+  drop(): void {
+    this.#session?.destroy();
+    this.#raw.destroy();
+  }
+
+  #close(): void {
+    this.#ticks.delete(this);
+    this.#limits.close(this);
+  }
+}

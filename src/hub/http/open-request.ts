@@ -1,0 +1,61 @@
+import type { Exchange } from '../flow/exchange.ts';
+import { EXEMPT_EXCHANGE } from '../flow/exchange.ts';
+import type { SecondTicks, Ticked } from '../flow/second-ticks.ts';
+import type { HubConnection } from './hub-connection.ts';
+import type { HubRequest, HubResponse } from './transport.ts';
+
+/** So long a client may take for an answer, as kube-apiserver lets a request take (`--request-timeout`). Watches have their own limits. */
+const ANSWER_SECONDS = 60;
+
+/** A request from its headers until its answer has been taken or its client is gone, and what has to be given back then. */
+export class OpenRequest implements Ticked {
+  readonly request: HubRequest;
+  readonly response: HubResponse;
+  readonly connection: HubConnection;
+  readonly #ticks: SecondTicks;
+  #exchange: Exchange = EXEMPT_EXCHANGE;
+  #sendingSince = 0;
+  #closed = false;
+
+  constructor(
+    exchange: { readonly request: HubRequest; readonly response: HubResponse },
+    connection: HubConnection,
+    ticks: SecondTicks,
+  ) {
+    this.request = exchange.request;
+    this.response = exchange.response;
+    this.connection = connection;
+    this.#ticks = ticks;
+    connection.requestBegan();
+    this.response.once('close', () => this.#close());
+  }
+
+  /** Of the caller, once it is known. */
+  get exchange(): Exchange {
+    return this.#exchange;
+  }
+
+  enter(exchange: Exchange): void {
+    this.#exchange = exchange;
+    // The client may have gone while its credentials were checked.
+    if (this.#closed) exchange.leave();
+  }
+
+  /** From now on the client has a limited time to take its answer. */
+  sendingBegan(): void {
+    if (this.#closed) return;
+    this.#sendingSince = this.#ticks.seconds;
+    this.#ticks.add(this);
+  }
+
+  tick(seconds: number): void {
+    if (seconds - this.#sendingSince >= ANSWER_SECONDS) this.response.destroy();
+  }
+
+  #close(): void {
+    this.#closed = true;
+    this.#ticks.delete(this);
+    this.connection.requestEnded();
+    this.#exchange.leave();
+  }
+}
