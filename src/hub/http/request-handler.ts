@@ -5,9 +5,9 @@ import { authenticate } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { answerReview, reviewBody } from '../auth/access-review.ts';
 import { answerTokenRequest } from '../auth/token-request.ts';
-import { decodeBody } from '../body/decode-body.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
 import { handleResource, resolveResource } from '../rest/handle-resource.ts';
+import { decodeWithinBudget } from '../rest/request-body.ts';
 import type { RequestContext, ResourceContext } from '../rest/request-context.ts';
 import { StatusError } from '../status/status-error.ts';
 import {
@@ -152,9 +152,8 @@ export class RequestHandler {
     const ref = resolveResource(context);
     const { definition } = ref;
     const decode = async (kind: string): Promise<ReturnType<typeof reviewBody>> => {
-      const body = decodeBody(await context.body(), contentType === '' ? 'application/json' : contentType, {
-        kind,
-      });
+      const type = contentType === '' ? 'application/json' : contentType;
+      const body = await decodeWithinBudget(await context.body(), type, { kind });
       return reviewBody(body.value, kind);
     };
     if (info.subresource === 'token' && definition.plural === 'serviceaccounts') {

@@ -11,6 +11,7 @@ import { preparePatch } from '../../../src/hub/write/prepare-patch.ts';
 import { prepareApply } from '../../../src/hub/write/prepare-apply.ts';
 import { prepareCreate } from '../../../src/hub/write/prepare-create.ts';
 import { prepareUpdate } from '../../../src/hub/write/prepare-update.ts';
+import { boundedWork } from '../../../src/hub/work/bounded-work.ts';
 import type { FieldValidation, PreparedWrite, WriteRequest } from '../../../src/hub/write/write-request.ts';
 
 export interface Answer {
@@ -38,7 +39,7 @@ export class PipelineStore {
 
   send(method: string, path: string, body: unknown, contentType = 'application/json'): Answer {
     try {
-      return this.#dispatch(method, path, [body, contentType]);
+      return boundedWork(() => this.#dispatch(method, path, [body, contentType]));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       return { status: error.httpCode, body: error.toStatus(), warnings: [] };
