@@ -10,7 +10,10 @@ import {
   many,
   messageOf,
   processorMs,
+  storeOfThings,
   STRATEGIC_PATCH,
+  thing,
+  THINGS,
 } from './pipeline-attack.ts';
 
 function storeWith(path: string, object: object): PipelineStore {
@@ -35,13 +38,15 @@ describe('a JSON patch cannot make the process run out of memory', () => {
   });
 
   it('that copies a large value more often than the limit allows', () => {
-    const large = storeWith(CONFIG_MAPS, configMap({ data: { x: 'v'.repeat(500_000) } }));
-    const copies = (count: number): object[] =>
-      many(count, (index) => ({ op: 'copy', from: '/data/x', path: `/data/x${String(index)}` }));
-    const refused = large.send('PATCH', `${CONFIG_MAPS}/a`, copies(7), JSON_PATCH);
+    const large = storeOfThings({ free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } });
+    const free = { small: 'v'.repeat(400_000), large: 'v'.repeat(1_600_000) };
+    expect(large.send('POST', THINGS, thing({ free })).status).toBe(201);
+    const copies = (key: string): object[] =>
+      many(2, (index) => ({ op: 'copy', from: `/spec/free/${key}`, path: `/spec/free/x${String(index)}` }));
+    const refused = large.send('PATCH', `${THINGS}/t`, copies('large'), JSON_PATCH);
     expect(refused.status).toBe(413);
     expect(messageOf(refused)).toContain('copy operations of the JSON patch add more than 3145728 bytes');
-    expect(large.send('PATCH', `${CONFIG_MAPS}/a`, copies(2), JSON_PATCH).status).toBe(200);
+    expect(large.send('PATCH', `${THINGS}/t`, copies('small'), JSON_PATCH).status).toBe(200);
   });
 
   it('of more operations than the API server takes', () => {

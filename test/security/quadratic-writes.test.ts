@@ -69,8 +69,13 @@ const attacks: readonly Attack[] = [
     name: 'a keyed list that is applied again in reverse',
     run: () => {
       const store = storeOfThings({ keyed });
-      store.send('PATCH', THING, thing({ keyed: keyedBy(9_000, 'x') }), APPLY_PATCH);
-      return store.send('PATCH', THING, thing({ keyed: keyedBy(9_000, 'y').reverse() }), APPLY_PATCH);
+      store.send('PATCH', `${THING}?fieldManager=m`, thing({ keyed: keyedBy(9_000, 'x') }), APPLY_PATCH);
+      return store.send(
+        'PATCH',
+        `${THING}?fieldManager=m`,
+        thing({ keyed: keyedBy(9_000, 'y').reverse() }),
+        APPLY_PATCH,
+      );
     },
   },
   {
@@ -218,7 +223,12 @@ const attacks: readonly Attack[] = [
   {
     name: 'YAML of a million tiny nodes',
     run: () =>
-      new PipelineStore().send('PATCH', `${CONFIG_MAPS}/a`, `a: [${'b,'.repeat(700_000)}]`, APPLY_PATCH),
+      new PipelineStore().send(
+        'PATCH',
+        `${CONFIG_MAPS}/a?fieldManager=m`,
+        `a: [${'b,'.repeat(700_000)}]`,
+        APPLY_PATCH,
+      ),
   },
   {
     name: 'YAML whose aliases unfold to millions of values',
@@ -228,7 +238,7 @@ const attacks: readonly Attack[] = [
         .join(', ');
       return new PipelineStore().send(
         'PATCH',
-        `${CONFIG_MAPS}/a`,
+        `${CONFIG_MAPS}/a?fieldManager=m`,
         `x: &a {${wide}}\ny:\n${'- *a\n'.repeat(100_000)}`,
         APPLY_PATCH,
       );
@@ -237,7 +247,12 @@ const attacks: readonly Attack[] = [
   {
     name: 'YAML longer than its limit',
     run: () =>
-      new PipelineStore().send('PATCH', `${CONFIG_MAPS}/a`, `a: |\n${' x\n'.repeat(900_000)}`, APPLY_PATCH),
+      new PipelineStore().send(
+        'PATCH',
+        `${CONFIG_MAPS}/a?fieldManager=m`,
+        `a: |\n${' x\n'.repeat(900_000)}`,
+        APPLY_PATCH,
+      ),
   },
 ];
 

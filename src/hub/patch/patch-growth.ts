@@ -27,11 +27,11 @@ export class PatchGrowth {
     if (operation.op === 'test') payForValue(target);
     if (operation.op !== 'copy' && operation.op !== 'move') return;
     const source = this.#follow(document, operation.from);
-    // The library looks on a clone of the whole document whether there is anything to take, then clones what it takes.
-    payForValue(document);
-    payForValue(document);
     payForValue(source);
     if (operation.op === 'copy' && source !== undefined) this.#count(source);
+    // The library looks on a clone of the whole document whether there is anything to take.
+    payForValue(document);
+    payForValue(document);
   }
 
   #count(copied: JsonValue): void {

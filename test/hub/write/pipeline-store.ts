@@ -12,7 +12,12 @@ import { prepareApply } from '../../../src/hub/write/prepare-apply.ts';
 import { prepareCreate } from '../../../src/hub/write/prepare-create.ts';
 import { prepareUpdate } from '../../../src/hub/write/prepare-update.ts';
 import { boundedWork } from '../../../src/hub/work/bounded-work.ts';
-import type { FieldValidation, PreparedWrite, WriteRequest } from '../../../src/hub/write/write-request.ts';
+import type {
+  DecodedBody,
+  FieldValidation,
+  PreparedWrite,
+  WriteRequest,
+} from '../../../src/hub/write/write-request.ts';
 
 export interface Answer {
   readonly status: number;
@@ -39,7 +44,7 @@ export class PipelineStore {
 
   send(method: string, path: string, body: unknown, contentType = 'application/json'): Answer {
     try {
-      return boundedWork(() => this.#dispatch(method, path, [body, contentType]));
+      return this.#dispatch(method, path, [body, contentType]);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       return { status: error.httpCode, body: error.toStatus(), warnings: [] };
@@ -70,7 +75,18 @@ export class PipelineStore {
       can: () => true,
     };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const decoded = decodeBody(new TextEncoder().encode(text), contentType, ref.definition);
+    const decoded = boundedWork(() =>
+      decodeBody(new TextEncoder().encode(text), contentType, ref.definition),
+    );
+    return boundedWork(() => this.#write([method, contentType, query], request, [live, decoded]));
+  }
+
+  #write(
+    [method, contentType, query]: readonly [string, string, URLSearchParams],
+    request: WriteRequest,
+    [live, decoded]: readonly [JsonObject | undefined, DecodedBody],
+  ): Answer {
+    const { ref, subresource, name } = request;
     if (method === 'POST') return this.#store(ref, [201, prepareCreate(request, decoded)], false);
     if (contentType === 'application/apply-patch+yaml') {
       if (live === undefined && subresource !== '') throw notFound(ref.definition, name);
