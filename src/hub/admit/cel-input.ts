@@ -3,6 +3,7 @@ import { parseDuration, parseTimestamp } from '../../core/cel/library/time.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import { celFieldName } from './cel-field-name.ts';
 
 /**
@@ -15,6 +16,7 @@ export function celInput(schema: Schema, value: JsonValue): unknown {
   if (typeof value === 'number') return schema.type === 'number' ? new CelDouble(value) : value;
   if (Array.isArray(value)) {
     const { items } = schema;
+    spendWork(value.length);
     return items === undefined ? value : value.map((item) => celInput(items, item));
   }
   return isObject(value) ? fromObject(schema, value) : value;
@@ -22,7 +24,9 @@ export function celInput(schema: Schema, value: JsonValue): unknown {
 
 function fromObject(schema: Schema, object: JsonObject): Record<string, unknown> {
   const result: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const declared = schema.properties?.get(key);
     const known = declared ?? (schema.additional === true ? undefined : schema.additional);
     const value = object[key] as JsonValue;

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepClone, isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 
 /**
  * Fills in defaults and drops nulls that the schema does not allow. A null with a default becomes the default.
@@ -13,6 +14,7 @@ export function applyDefaults(schema: Schema, value: JsonValue): JsonValue {
 
 function defaultList(items: Schema, list: JsonValue[]): JsonValue[] {
   let changed = false;
+  spendWork(list.length + 1);
   const result = list.map((item) => {
     const base =
       item === null && items.nullable !== true && items.default !== undefined ? items.default : item;
@@ -29,7 +31,9 @@ function defaultObject(schema: Schema, object: JsonObject): JsonObject {
     copy ??= { ...object };
     setOwn(copy, key, value);
   };
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const value = object[key] as JsonValue;
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     if (known === undefined) continue;
@@ -44,7 +48,9 @@ function defaultObject(schema: Schema, object: JsonObject): JsonObject {
     const filled = applyDefaults(known, value);
     if (filled !== value) set(key, filled);
   }
-  for (const [key, known, value] of defaultsOf(schema))
+  const filled = defaultsOf(schema);
+  spendWork(filled.length);
+  for (const [key, known, value] of filled)
     if (!Object.hasOwn(object, key)) set(key, applyDefaults(known, deepClone(value)));
   return copy ?? object;
 }

@@ -1,3 +1,9 @@
+import { cutText } from '../status/cut-text.ts';
+
+/** Keys and places come from the object: both are cut to what fits into a message. */
+const MAX_KEY_LENGTH = 256;
+const MAX_PATH_LENGTH = 1_024;
+
 /** A place in an object; rendered only when there is something to say about it. */
 export interface FieldPath {
   readonly parent: FieldPath | undefined;
@@ -8,14 +14,15 @@ export function child(parent: FieldPath | undefined, key: string | number): Fiel
   return { parent, key };
 }
 
-/** `spec.taints[0].key`; '' for the whole object. */
+/** `spec.taints[0].key`; '' for the whole object; the beginning of a very long path. */
 export function pathText(path: FieldPath | undefined): string {
   const parts: (string | number)[] = [];
   for (let at = path; at !== undefined; at = at.parent) parts.push(at.key);
   let text = '';
   for (const part of parts.reverse()) {
     if (typeof part === 'number') text += `[${String(part)}]`;
-    else text += text === '' ? part : `.${part}`;
+    else text += `${text === '' ? '' : '.'}${cutText(part, MAX_KEY_LENGTH)}`;
+    if (text.length > MAX_PATH_LENGTH) break;
   }
-  return text;
+  return cutText(text, MAX_PATH_LENGTH);
 }

@@ -1,13 +1,14 @@
 import type { JsonValue } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { spendWork } from '../work/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { pathText } from './field-path.ts';
+import { quotedValue } from './quoted-value.ts';
 
-/** A value as the API server prints it in a sentence. */
-export function shown(value: JsonValue | undefined): string {
-  if (value === undefined || value === null) return 'null';
-  return typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value);
-}
+/** Allowed values that a message lists; an enumeration may have thousands. */
+const MAX_LISTED = 100;
+/** Rendering a problem costs far more than looking at a value. */
+const STEPS_PER_PROBLEM = 20;
 
 export const required = (path: FieldPath | string, detail = ''): FieldProblem => ({
   field: text(path),
@@ -22,14 +23,14 @@ export const invalidValue = (
 ): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueInvalid',
-  message: `Invalid value: ${shown(value)}: ${detail}`,
+  message: `Invalid value: ${quotedValue(value)}: ${detail}`,
 });
 
 /** @param found name of the type that stands there, or the text that is no such type */
 export const wrongType = (path: FieldPath | string, found: string, wanted: string): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueTypeInvalid',
-  message: `Invalid value: ${shown(found)}: ${text(path)} in body must be of type ${wanted}: ${shown(found)}`,
+  message: `Invalid value: ${quotedValue(found)}: ${text(path)} in body must be of type ${wanted}: ${quotedValue(found)}`,
 });
 
 export const unsupportedValue = (
@@ -39,7 +40,7 @@ export const unsupportedValue = (
 ): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueNotSupported',
-  message: `Unsupported value: ${shown(value)}: supported values: ${supported.map((one) => shown(one)).join(', ')}`,
+  message: `Unsupported value: ${quotedValue(value)}: supported values: ${listed(supported)}`,
 });
 
 export const tooLong = (path: FieldPath | string, limitBytes: number): FieldProblem => ({
@@ -57,7 +58,7 @@ export const tooMany = (path: FieldPath | string, count: number, limit: number):
 export const duplicate = (path: FieldPath | string, value: JsonValue): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueDuplicate',
-  message: `Duplicate value: ${shown(value)}`,
+  message: `Duplicate value: ${quotedValue(value)}`,
 });
 
 export const forbiddenField = (path: FieldPath | string, detail: string): FieldProblem => ({
@@ -68,6 +69,13 @@ export const forbiddenField = (path: FieldPath | string, detail: string): FieldP
 
 export const IMMUTABLE = 'field is immutable';
 
+function listed(values: readonly JsonValue[]): string {
+  const texts = values.slice(0, MAX_LISTED).map((one) => quotedValue(one));
+  if (values.length > MAX_LISTED) texts.push(`...(${String(values.length - MAX_LISTED)} more)`);
+  return texts.join(', ');
+}
+
 function text(path: FieldPath | string): string {
+  spendWork(STEPS_PER_PROBLEM);
   return typeof path === 'string' ? path : pathText(path);
 }

@@ -1,15 +1,19 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { child, pathText } from './field-path.ts';
+
+/** As many unknown fields as one report names; the others are removed without a word. */
+const MAX_REPORTED = 100;
 
 /** Fields of every object, which stand in an embedded resource even when its schema does not name them. */
 const OBJECT_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
  * Removes what the schema does not know. Returns the value itself when there is nothing to remove.
- * @param unknown collects the places, e.g. `spec.containers[0].foo`
+ * @param unknown collects the first hundred places, e.g. `spec.containers[0].foo`
  */
 export function prune(schema: Schema, value: JsonValue, unknown: string[], path?: FieldPath): JsonValue {
   if (Array.isArray(value))
@@ -24,6 +28,7 @@ function pruneList(
   path: FieldPath | undefined,
 ): JsonValue[] {
   let changed = false;
+  spendWork(list.length + 1);
   const result = list.map((item, index) => {
     const kept = prune(items, item, unknown, child(path, index));
     changed ||= kept !== item;
@@ -41,10 +46,12 @@ function pruneObject(
   if (schema.type !== 'object' && schema.type !== '') return object;
   // Nearly every object is as it should be: nothing is copied before something is found.
   let copy: JsonObject | undefined;
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const known = childSchema(schema, key);
     if (known === undefined) {
-      unknown.push(pathText(child(path, key)));
+      if (unknown.length < MAX_REPORTED) unknown.push(pathText(child(path, key)));
       copy ??= { ...object };
       delete copy[key];
       continue;

@@ -1,12 +1,13 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 import type { Schema, ValidationRule } from '../scheme/schema.ts';
-import type { CelBudget } from '../../core/cel/cel-budget.ts';
+import type { BudgetedCelOutcome, CelBudget } from '../../core/cel/cel-budget.ts';
 import { evaluateWithin, newCelBudget } from '../../core/cel/cel-budget.ts';
 import type { CelCompilation } from '../../core/cel/compile-cel.ts';
 import { CelOptional, lift } from '../../core/cel/cel-value.ts';
 import { compileValidation } from '../../core/cel/validation-cel.ts';
 import { itemElement } from '../apply/field-shape.ts';
+import { spendWork } from '../work/work-budget.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
 import { celInput } from './cel-input.ts';
 import type { FieldPath } from './field-path.ts';
@@ -17,6 +18,8 @@ import { typeName } from './validate-value.ts';
 const compilations = new Map<string, CelCompilation>();
 const CACHE_LIMIT = 2000;
 const MESSAGE_LIMIT = 5 * 1024;
+const STEPS_PER_EVALUATION = 20;
+const COST_PER_STEP = 2;
 
 function compiledOnce(expression: string): CelCompilation {
   const known = compilations.get(expression);
@@ -76,11 +79,10 @@ function visit(place: Place, run: Run): void {
   if (Array.isArray(value)) {
     const items = schema.items;
     if (items === undefined) return;
-    const before = Array.isArray(old) && schema.listType === 'map' ? old : [];
+    const before = itemsByElement(schema, old);
     for (const [index, item] of value.entries()) {
-      const element = schema.listType === 'map' ? itemElement(schema, item) : undefined;
-      const match =
-        element === undefined ? undefined : before.find((one) => itemElement(schema, one) === element);
+      const element = before.size === 0 ? undefined : itemElement(schema, item);
+      const match = element === undefined ? undefined : before.get(element);
       visit({ schema: items, value: item, old: match, path: child(path, index) }, run);
     }
   } else if (isObject(value)) {
@@ -94,6 +96,17 @@ function visit(place: Place, run: Run): void {
   }
 }
 
+/** Items of a keyed list before an update, by their keys; the first of those with the same. */
+function itemsByElement(schema: Schema, old: JsonValue | undefined): ReadonlyMap<string, JsonValue> {
+  const items = new Map<string, JsonValue>();
+  if (!Array.isArray(old) || schema.listType !== 'map') return items;
+  for (const item of old) {
+    const element = itemElement(schema, item);
+    if (element !== undefined && !items.has(element)) items.set(element, item);
+  }
+  return items;
+}
+
 function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run): void {
   const compiled = compiledOnce(rule.rule);
   const where = reportPath(rule, place.path);
@@ -105,7 +118,7 @@ function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run
   }
   const transition = compiled.program.usedVariables.has('oldSelf');
   if (transition && place.old === undefined && rule.optionalOldSelf !== true) return;
-  const outcome = evaluateWithin(budget, compiled.program, variablesOf(rule, place));
+  const outcome = evaluated(budget, compiled.program, variablesOf(rule, place));
   if (!outcome.ok) {
     problems.push(
       invalidValue(
@@ -115,6 +128,13 @@ function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run
       ),
     );
   } else if (outcome.value !== true) problems.push(failure(rule, where, { place, budget }));
+}
+
+/** The cost limits of Kubernetes allow seconds for one object; the budget of the request ends it before. */
+function evaluated(...[budget, program, variables]: Parameters<typeof evaluateWithin>): BudgetedCelOutcome {
+  const outcome = evaluateWithin(budget, program, variables);
+  spendWork(STEPS_PER_EVALUATION + outcome.cost / COST_PER_STEP);
+  return outcome;
 }
 
 function variablesOf(rule: ValidationRule, { schema, value, old }: Place): Record<string, unknown> {
@@ -172,7 +192,7 @@ function messageOf(rule: ValidationRule, place: Place, budget: CelBudget): strin
   if (rule.messageExpression === undefined) return fallback;
   const compiled = compiledOnce(rule.messageExpression);
   if (!compiled.ok) return fallback;
-  const outcome = evaluateWithin(budget, compiled.program, variablesOf(rule, place));
+  const outcome = evaluated(budget, compiled.program, variablesOf(rule, place));
   return outcome.ok && typeof outcome.value === 'string' && isMessage(outcome.value)
     ? outcome.value
     : fallback;

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, textAt } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { child } from './field-path.ts';
 import { required, wrongType } from './field-problems.ts';
@@ -34,7 +35,9 @@ function validateObject(
   problems: FieldProblem[],
   path: FieldPath | undefined,
 ): void {
-  for (const key of schema.required ?? []) {
+  const { required: demanded = [] } = schema;
+  spendWork(demanded.length);
+  for (const key of demanded) {
     if (!Object.hasOwn(object, key)) problems.push(required(child(path, key)));
   }
   if (schema.embeddedResource === true) {
@@ -42,7 +45,9 @@ function validateObject(
       if (textAt(object, key) === '') problems.push(required(child(path, key), 'must not be empty'));
     }
   }
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     if (known !== undefined) validateValue(known, object[key] as JsonValue, problems, child(path, key));
   }
@@ -55,6 +60,7 @@ function validateList(
   path: FieldPath | undefined,
 ): void {
   if (schema.items === undefined) return;
+  spendWork(list.length);
   for (const [index, item] of list.entries()) validateValue(schema.items, item, problems, child(path, index));
   checkListType(schema, list, problems, path);
 }

@@ -3,34 +3,73 @@ import { isObject, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { cutText } from '../status/cut-text.ts';
 import { badRequest } from '../status/status-errors.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import { elementText } from './field-set.ts';
 import { itemElement } from './field-shape.ts';
 
+/** As many problems as one answer names. */
+const MAX_REPORTED = 100;
+const MAX_PLACE_LENGTH = 1_024;
+
+/** A place in the configuration; rendered only when there is something to say about it. */
+interface Place {
+  readonly parent: Place | undefined;
+  /** Index of a list item, or an element in the notation of field sets. */
+  readonly element: number | string;
+}
+
+class Problems {
+  readonly #texts: string[] = [];
+  #count = 0;
+
+  add(place: Place | undefined, what: string): void {
+    this.#count += 1;
+    if (this.#texts.length < MAX_REPORTED) this.#texts.push(`${placeText(place)}: ${what}`);
+  }
+
+  /** Undefined when there is nothing to say. */
+  text(): string | undefined {
+    if (this.#count <= 1) return this.#texts[0];
+    const missing = this.#count - this.#texts.length;
+    const lines = missing === 0 ? this.#texts : [...this.#texts, `...(${String(missing)} more errors)`];
+    return `errors:\n${lines.map((one) => `  ${one}`).join('\n')}`;
+  }
+}
+
 /** Refuses (400) a configuration that has no place in the schema: unknown fields, wrong types, items without or with equal keys. */
 export function checkConfig(ref: ResourceRef, config: JsonObject): void {
-  const problems: string[] = [];
-  checkMap(ref.version.schema, config, '', problems);
-  if (problems.length === 0) return;
+  const problems = new Problems();
+  checkMap(ref.version.schema, config, undefined, problems);
+  const text = problems.text();
+  if (text === undefined) return;
   const metadata = objectAt(config, 'metadata');
   const subject = `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}; ${apiVersionOf(ref)}, Kind=${ref.definition.kind}`;
-  const text =
-    problems.length === 1
-      ? (problems[0] as string)
-      : `errors:\n${problems.map((one) => `  ${one}`).join('\n')}`;
   throw badRequest(`failed to create typed patch object (${subject}): ${text}`);
 }
 
-function check(schema: Schema, value: JsonValue, path: string, problems: string[]): void {
+function placeText(place: Place | undefined): string {
+  const elements: (number | string)[] = [];
+  for (let at = place; at !== undefined; at = at.parent) elements.push(at.element);
+  let text = '';
+  for (const element of elements.reverse()) {
+    text += typeof element === 'number' ? `[${String(element)}]` : elementText(element);
+    if (text.length > MAX_PLACE_LENGTH) break;
+  }
+  return cutText(text, MAX_PLACE_LENGTH);
+}
+
+function check(schema: Schema, value: JsonValue, place: Place, problems: Problems): void {
   if (value === null || schema.type === '') return;
   const wanted = wantedShape(schema);
   const found = Array.isArray(value) ? 'list' : isObject(value) ? 'map' : typeof value;
   if (wanted.type !== found) {
-    problems.push(`${path}: expected ${wanted.text}, got ${found}`);
+    problems.add(place, `expected ${wanted.text}, got ${found}`);
     return;
   }
-  if (isObject(value)) checkMap(schema, value, path, problems);
-  else if (Array.isArray(value)) checkList(schema, value, path, problems);
+  if (isObject(value)) checkMap(schema, value, place, problems);
+  else if (Array.isArray(value)) checkList(schema, value, place, problems);
 }
 
 function wantedShape(schema: Schema): { readonly type: string; readonly text: string } {
@@ -41,39 +80,36 @@ function wantedShape(schema: Schema): { readonly type: string; readonly text: st
   return { type: schema.type, text: schema.type };
 }
 
-function checkMap(schema: Schema, object: JsonObject, path: string, problems: string[]): void {
+function checkMap(schema: Schema, object: JsonObject, parent: Place | undefined, problems: Problems): void {
   const open =
     schema.preserveUnknown === true || schema.additional === true || schema.embeddedResource === true;
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
-    const place = `${path}.${key}`;
+    const place = { parent, element: `f:${key}` };
     if (known !== undefined) check(known, object[key] as JsonValue, place, problems);
-    else if (!open) problems.push(`${place}: field not declared in schema`);
+    else if (!open) problems.add(place, 'field not declared in schema');
   }
 }
 
-function checkList(schema: Schema, list: readonly JsonValue[], path: string, problems: string[]): void {
+function checkList(schema: Schema, list: readonly JsonValue[], parent: Place, problems: Problems): void {
   const identified = schema.listType === 'set' || schema.listType === 'map';
   const seen = new Set<string>();
+  spendWork(list.length);
   for (const [index, item] of list.entries()) {
-    if (schema.items !== undefined) {
-      const element = identified ? itemElement(schema, item) : undefined;
-      check(
-        schema.items,
-        item,
-        `${path}${element === undefined ? `[${String(index)}]` : elementText(element)}`,
-        problems,
-      );
-    }
+    const element = identified ? itemElement(schema, item) : undefined;
+    if (schema.items !== undefined)
+      check(schema.items, item, { parent, element: element ?? index }, problems);
     if (!identified) continue;
-    const element = itemElement(schema, item);
-    if (element === undefined) {
-      const missing =
-        (schema.listMapKeys ?? []).find((key) => !isObject(item) || !Object.hasOwn(item, key)) ?? '';
-      problems.push(
-        `${path}: element ${String(index)}: associative list with keys has an element that omits key field "${missing}" (and doesn't have default value)`,
-      );
-    } else if (seen.has(element)) problems.push(`${path}: duplicate entries for key ${elementText(element)}`);
+    if (element === undefined) problems.add(parent, omittedKey(schema, item, index));
+    else if (seen.has(element)) problems.add(parent, `duplicate entries for key ${elementText(element)}`);
     else seen.add(element);
   }
+}
+
+function omittedKey(schema: Schema, item: JsonValue, index: number): string {
+  const missing =
+    (schema.listMapKeys ?? []).find((key) => !isObject(item) || !Object.hasOwn(item, key)) ?? '';
+  return `element ${String(index)}: associative list with keys has an element that omits key field "${missing}" (and doesn't have default value)`;
 }

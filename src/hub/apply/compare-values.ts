@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from './field-shape.ts';
@@ -10,6 +11,8 @@ export interface Comparison {
   readonly modified: FieldSet;
   readonly removed: FieldSet;
 }
+
+const STEPS_PER_KEY = 2;
 
 type Outcome = 'added' | 'modified' | 'removed' | undefined;
 
@@ -67,8 +70,12 @@ function compareMaps(schema: Schema, [before, after]: readonly [JsonObject, Json
     const pair = [getOwn(before, key), getOwn(after, key)] as const;
     record(`f:${key}`, nodes, (below) => compare(fieldSchema(schema, key), pair, below));
   };
-  for (const key of Object.keys(before)) visit(key);
-  for (const key of Object.keys(after)) if (!Object.hasOwn(before, key)) visit(key);
+  const [old, now] = [Object.keys(before), Object.keys(after)];
+  spendOnKeys(old.length);
+  spendOnKeys(now.length);
+  spendWork(now.length * STEPS_PER_KEY);
+  for (const key of old) visit(key);
+  for (const key of now) if (!Object.hasOwn(before, key)) visit(key);
 }
 
 function compareLists(

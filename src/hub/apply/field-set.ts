@@ -1,5 +1,7 @@
+import { cutText } from '../status/cut-text.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
+import { spendWork } from '../work/work-budget.ts';
 
 /*
  * A set of fields of one object, as a trie in the notation of FieldsV1: `f:NAME` a field, `v:JSON` an item of a set, `k:JSON` an item of
@@ -12,6 +14,10 @@ export interface FieldSet {
 }
 
 export const EMPTY_SET: FieldSet = { members: new Set(), children: new Map() };
+
+/** Reading an element, and sorting and writing it, cost more than looking at one. */
+const STEPS_PER_KEY = 3;
+const MAX_PATH_LENGTH = 1_024;
 
 const NO_MEMBERS: ReadonlySet<string> = new Set();
 const NO_CHILDREN: ReadonlyMap<string, FieldSet> = new Map();
@@ -69,6 +75,7 @@ export function isEmptySet(set: FieldSet): boolean {
 export function union(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || isEmptySet(right)) return left;
   if (isEmptySet(left)) return right;
+  payFor(left);
   const children = new Map(left.children);
   for (const [key, node] of right.children) {
     const own = children.get(key);
@@ -79,9 +86,32 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return { members, children };
 }
 
+/** All members of all sets, in one pass over them however many they are. */
+export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
+  const filled = sets.filter((set) => !isEmptySet(set));
+  const [first, second] = filled;
+  if (first === undefined) return EMPTY_SET;
+  if (second === undefined) return first;
+  const members = new Set<string>();
+  const below = new Map<string, FieldSet[]>();
+  for (const set of filled) {
+    payFor(set);
+    for (const key of set.members) members.add(key);
+    for (const [key, node] of set.children) {
+      const known = below.get(key);
+      if (known === undefined) below.set(key, [node]);
+      else known.push(node);
+    }
+  }
+  const children = new Map<string, FieldSet>();
+  for (const [key, nodes] of below) children.set(key, unionOfAll(nodes));
+  return { members, children };
+}
+
 /** Members of `left` that are not members of `right`; children are compared one by one. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(right)) return left;
+  payFor(left);
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     const other = right.children.get(key);
@@ -92,6 +122,7 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
 
 /** Like `difference`, but a member of `right` takes everything below it along. */
 export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
+  payFor(left);
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     if (right.members.has(key)) continue;
@@ -102,6 +133,7 @@ export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
 }
 
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
+  payFor(left);
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     const other = right.children.get(key);
@@ -110,6 +142,10 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   const members = new Set<string>();
   for (const key of left.members) if (right.members.has(key)) members.add(key);
   return { members, children };
+}
+
+function payFor(node: FieldSet): void {
+  spendWork(node.members.size + node.children.size);
 }
 
 function addNode(children: Map<string, FieldSet>, key: string, node: FieldSet): void {
@@ -139,7 +175,9 @@ export function fieldSetFromJson(json: unknown): FieldSet {
   if (!isObject(json)) return EMPTY_SET;
   const members = new Set<string>();
   const children = new Map<string, FieldSet>();
-  for (const key of Object.keys(json)) {
+  const keys = Object.keys(json);
+  spendWork(keys.length * STEPS_PER_KEY);
+  for (const key of keys) {
     const value = json[key];
     if (key === '.' || !isObject(value)) continue;
     const below = Object.keys(value);
@@ -164,6 +202,7 @@ export function fieldSetToJson(set: FieldSet): JsonObject {
   const json: JsonObject = {};
   const keys = [...set.members];
   for (const key of set.children.keys()) if (!set.members.has(key)) keys.push(key);
+  spendWork(keys.length * STEPS_PER_KEY);
   for (const key of keys.sort()) {
     const node = set.children.get(key);
     const below = node === undefined ? {} : fieldSetToJson(node);
@@ -173,14 +212,26 @@ export function fieldSetToJson(set: FieldSet): JsonObject {
   return json;
 }
 
-/** Every member as a printed path, `.spec.ports[port=80,protocol="TCP"].name`; a node's members before its children. */
-export function memberPaths(set: FieldSet, prefix = ''): readonly string[] {
-  const own = [...set.members].sort().map((element) => prefix + elementText(element));
-  const keys = [...set.children.keys()].sort();
-  return [
-    ...own,
-    ...keys.flatMap((key) => memberPaths(set.children.get(key) as FieldSet, prefix + elementText(key))),
-  ];
+export function memberCount(set: FieldSet): number {
+  payFor(set);
+  let count = set.members.size;
+  for (const node of set.children.values()) count += memberCount(node);
+  return count;
+}
+
+/**
+ * Members as printed paths, `.spec.ports[port=80,protocol="TCP"].name`; a node's members before its children.
+ * @param limit most that are returned
+ */
+export function memberPaths(set: FieldSet, limit = Number.POSITIVE_INFINITY, prefix = ''): readonly string[] {
+  const place = (element: string): string => cutText(prefix + elementText(element), MAX_PATH_LENGTH);
+  const paths = [...set.members].sort().slice(0, limit).map(place);
+  for (const key of [...set.children.keys()].sort()) {
+    if (paths.length >= limit) break;
+    const below = memberPaths(set.children.get(key) as FieldSet, limit - paths.length, place(key));
+    for (const path of below) paths.push(path);
+  }
+  return paths;
 }
 
 /** One path element as people read it. */

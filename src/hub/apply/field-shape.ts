@@ -3,6 +3,10 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import { ANY_VALUE } from '../scheme/schema.ts';
+import { spendWork } from '../work/work-budget.ts';
+
+/** Making the text of a key costs more than looking at a value. */
+const STEPS_PER_ELEMENT = 6;
 
 /** How ownership looks at a value: as one leaf, as a list of items with identities, or as a map of fields. */
 export type FieldShape = 'leaf' | 'list' | 'map';
@@ -29,6 +33,7 @@ export function isDeclared(schema: Schema, key: string): boolean {
 
 /** The path element of an item; undefined when a key is missing and has no default. */
 export function itemElement(schema: Schema, item: JsonValue): string | undefined {
+  spendWork(STEPS_PER_ELEMENT);
   if (schema.listType !== 'map') return `v:${canonicalJson(item)}`;
   const keys: JsonObject = {};
   for (const name of [...(schema.listMapKeys ?? [])].sort()) {

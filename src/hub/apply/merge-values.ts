@@ -1,12 +1,16 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys } from '../work/work-budget.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from './field-shape.ts';
 
 /** Lays a configuration over a live object: its leaves win, maps and lists with identities are merged. */
 export function mergeObjects(schema: Schema, live: JsonObject, config: JsonObject): JsonObject {
   const result: JsonObject = { ...live };
-  for (const key of Object.keys(config)) {
+  const keys = Object.keys(config);
+  spendOnKeys(keys.length);
+  spendOnKeys(Object.keys(result).length);
+  for (const key of keys) {
     const merged = mergeValue(fieldSchema(schema, key), getOwn(live, key), config[key] as JsonValue);
     setOwn(result, key, merged);
   }
@@ -25,33 +29,38 @@ function mergeValue(schema: Schema, live: JsonValue | undefined, config: JsonVal
 
 interface Items {
   readonly elements: readonly string[];
-  /** First item of every element; an element that stands twice in a live list has none to merge with. */
+  /** First place of every element. */
+  readonly first: ReadonlyMap<string, number>;
+  /** Items whose element stands once; an element that stands twice in a live list has none to merge with. */
   readonly unique: ReadonlyMap<string, JsonValue>;
 }
 
 function indexed(schema: Schema, list: readonly JsonValue[]): Items {
   const elements = list.map((item, index) => itemElement(schema, item) ?? `i:${String(index)}`);
+  const first = new Map<string, number>();
   const unique = new Map<string, JsonValue>();
-  for (const [index, element] of elements.entries()) unique.set(element, list[index] as JsonValue);
-  for (const element of elements) {
-    if (elements.indexOf(element) !== elements.lastIndexOf(element)) unique.delete(element);
+  for (const [index, element] of elements.entries()) {
+    if (first.has(element)) unique.delete(element);
+    else {
+      first.set(element, index);
+      unique.set(element, list[index] as JsonValue);
+    }
   }
-  return { elements, unique };
+  return { elements, first, unique };
 }
 
 /** Two pointers: items of both in the configuration's order; items only live keep their place before what comes next. */
 function mergeLists(schema: Schema, live: readonly JsonValue[], config: readonly JsonValue[]): JsonValue[] {
   const [left, right] = [indexed(schema, live), indexed(schema, config)];
-  const configured = new Set(right.elements);
-  const known = new Set(left.elements);
-  const shared = right.elements.filter((element) => known.has(element));
+  const shared = right.elements.filter((element) => left.first.has(element));
+  let nextShared = 0;
   const merged = new Set<string>();
   const out: JsonValue[] = [];
   const items = schema.items ?? { type: '' };
   const take = (element: string): void => {
     merged.add(element);
-    if (shared[0] === element) shared.shift();
-    const index = right.elements.indexOf(element);
+    if (shared[nextShared] === element) nextShared += 1;
+    const index = right.first.get(element) ?? 0;
     out.push(mergeValue(items, left.unique.get(element), config[index] as JsonValue));
   };
   let l = 0;
@@ -65,12 +74,13 @@ function mergeLists(schema: Schema, live: readonly JsonValue[], config: readonly
         r += 1;
         continue;
       }
-      if (configured.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
+      const awaited = shared[nextShared];
+      if (right.first.has(mine) && awaited !== undefined && awaited !== mine) {
         l += 1;
         continue;
       }
     }
-    if (mine !== undefined && !configured.has(mine)) {
+    if (mine !== undefined && !right.first.has(mine)) {
       out.push(live[l] as JsonValue);
       l += 1;
       continue;

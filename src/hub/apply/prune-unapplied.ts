@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import type { FieldSet } from './field-set.ts';
-import { EMPTY_SET, difference, intersection, isEmptySet, union } from './field-set.ts';
+import { difference, intersection, isEmptySet, union, unionOfAll } from './field-set.ts';
 import type { Managers } from './managed-fields.ts';
 import { removeFields } from './remove-fields.ts';
 import { fieldsOf, withNamedFields } from './value-fields.ts';
@@ -24,8 +24,7 @@ export function pruneUnapplied(
   const before = fields(merged);
   const lastNamed = named(last);
   const bare = removeFields(schema, merged, lastNamed);
-  let owned: FieldSet = EMPTY_SET;
-  for (const entry of managers.values()) owned = union(owned, entry.set);
+  const owned = unionOfAll([...managers.values()].map((entry) => entry.set));
   const kept = removeFields(schema, merged, difference(before, union(fields(bare), named(owned))));
   return removeFields(schema, merged, intersection(difference(before, fields(kept)), lastNamed));
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldSchema, itemElement, shapeOf } from './field-shape.ts';
 
@@ -8,7 +9,9 @@ import { fieldSchema, itemElement, shapeOf } from './field-shape.ts';
 export function removeFields(schema: Schema, object: JsonObject, gone: FieldSet): JsonObject {
   if (gone.members.size === 0 && gone.children.size === 0) return object;
   const result: JsonObject = {};
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const element = `f:${key}`;
     if (gone.members.has(element)) continue;
     const below = gone.children.get(element);
@@ -27,6 +30,7 @@ function removeBelow(schema: Schema, value: JsonValue, gone: FieldSet): JsonValu
 
 function removeItems(schema: Schema, list: readonly JsonValue[], gone: FieldSet): JsonValue[] {
   const result: JsonValue[] = [];
+  spendWork(list.length);
   for (const item of list) {
     const element = itemElement(schema, item);
     if (element !== undefined && gone.members.has(element)) continue;

@@ -8,6 +8,7 @@ import type { ManagedEntry, Managers } from './managed-fields.ts';
 import { decodeManagers, encodeManagers, identityOf, withoutManagedFields } from './managed-fields.ts';
 import { mergeObjects } from './merge-values.ts';
 import { ownableSet, withPresentFields, withoutServerFields } from './ownable-fields.ts';
+import { refuseTooManyManagers } from './manager-limit.ts';
 import type { OwnershipRequest } from './ownership.ts';
 import { conflictsWith, managerOf, ownableChanges, takeFromOthers } from './ownership.ts';
 import { pruneUnapplied } from './prune-unapplied.ts';
@@ -45,6 +46,7 @@ export function serverSideApply(
   const set = ownableSet(request.ref, request.subresource, fieldsOf(schema, sent));
   const managers = new Map<string, ManagedEntry>(known);
   managers.set(own, { ...manager, time: former?.time, set });
+  refuseTooManyManagers(request, config, { count: managers.size, before: known.size });
   const merged = mergeObjects(schema, base, sent);
   const object = pruneUnapplied(schema, merged, former?.set ?? EMPTY_SET, managers);
   const { ref } = request;

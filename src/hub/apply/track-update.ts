@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldSet } from './field-set.ts';
-import { EMPTY_SET, difference, equalSets, isEmptySet, union } from './field-set.ts';
+import { EMPTY_SET, difference, equalSets, isEmptySet, union, unionOfAll } from './field-set.ts';
 import type { ManagedEntry, Managers } from './managed-fields.ts';
 import {
   decodeManagers,
@@ -11,6 +11,7 @@ import {
   withoutManagedFields,
 } from './managed-fields.ts';
 import { withPresentFields, withoutServerFields } from './ownable-fields.ts';
+import { refuseTooManyManagers } from './manager-limit.ts';
 import type { OwnershipRequest } from './ownership.ts';
 import { managerOf, ownableChanges, takeFromOthers } from './ownership.ts';
 
@@ -71,7 +72,9 @@ function managersOf(request: OwnershipRequest, before: JsonObject | undefined, a
   const live = before === undefined ? undefined : decodeManagers(before);
   if (request.subresource !== '') return live ?? new Map();
   if (isReset(after)) return new Map();
-  if (listAt(objectAt(after, 'metadata'), 'managedFields').length === 0) return live ?? new Map();
+  const sent = listAt(objectAt(after, 'metadata'), 'managedFields').length;
+  if (sent === 0) return live ?? new Map();
+  refuseTooManyManagers(request, after, { count: sent, before: live?.size ?? 0 });
   return decodeManagers(after) ?? live ?? new Map();
 }
 
@@ -82,13 +85,22 @@ function poolOldUpdates(managers: Map<string, ManagedEntry>): Map<string, Manage
     .sort(([, a], [, b]) => ((a.time ?? '') < (b.time ?? '') ? -1 : 1))
     .slice(0, updates.length - UPDATE_MANAGER_LIMIT + 1);
   const result = new Map(managers);
+  const pools = new Map<string, { readonly sets: FieldSet[]; newest: ManagedEntry }>();
   for (const [identity, entry] of oldest) {
     result.delete(identity);
     const { json: _json, ...rest } = entry;
-    const pool = { ...rest, name: POOLED, subresource: '' };
-    const pooled = result.get(identityOf(pool));
-    const set: FieldSet = pooled === undefined ? entry.set : union(pooled.set, entry.set);
-    result.set(identityOf(pool), { ...pool, set });
+    const pool = { ...rest, name: POOLED, subresource: '', set: entry.set };
+    const own = identityOf(pool);
+    const known = pools.get(own);
+    const before = result.get(own)?.set;
+    if (known === undefined)
+      pools.set(own, { sets: before === undefined ? [pool.set] : [before, pool.set], newest: pool });
+    else {
+      known.sets.push(pool.set);
+      known.newest = pool;
+    }
   }
+  for (const [identity, { sets, newest }] of pools)
+    result.set(identity, { ...newest, set: unionOfAll(sets) });
   return result;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isDeclared, itemElement, shapeOf } from './field-shape.ts';
@@ -25,7 +26,9 @@ function collect(schema: Schema, value: JsonValue, node: FieldSetBuilder): boole
 }
 
 function collectMap(schema: Schema, object: JsonObject, node: FieldSetBuilder): void {
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const value = object[key] as JsonValue;
     const element = `f:${key}`;
     const leaf = collect(fieldSchema(schema, key), value, node.at(element));
@@ -36,14 +39,12 @@ function collectMap(schema: Schema, object: JsonObject, node: FieldSetBuilder): 
 
 function collectList(schema: Schema, list: readonly JsonValue[], node: FieldSetBuilder): void {
   const items = schema.items;
+  const elements = list.map((item) => itemElement(schema, item));
   const seen = new Map<string, number>();
-  for (const item of list) {
-    const element = itemElement(schema, item);
-    if (element !== undefined) seen.set(element, (seen.get(element) ?? 0) + 1);
-  }
-  for (const item of list) {
-    const element = itemElement(schema, item);
+  for (const element of elements) if (element !== undefined) seen.set(element, (seen.get(element) ?? 0) + 1);
+  for (const [index, element] of elements.entries()) {
     if (element === undefined) continue;
+    const item = list[index] as JsonValue;
     if (items !== undefined && seen.get(element) === 1) collect(items, item, node.at(element));
     node.add(element);
   }
@@ -51,6 +52,7 @@ function collectList(schema: Schema, list: readonly JsonValue[], node: FieldSetB
 
 /** The set in which every declared field that has children is a member too. */
 export function withNamedFields(schema: Schema, set: FieldSet): FieldSet {
+  spendWork(set.members.size + set.children.size);
   const members = new Set(set.members);
   const children = new Map<string, FieldSet>();
   for (const [element, node] of set.children) {

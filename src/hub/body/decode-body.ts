@@ -2,14 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import { errorText } from '../../core/errors.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts';
-import { badRequest, unknownBodyFormat } from '../status/status-errors.ts';
+import { badRequest, unknownBodyFormat, yamlTooLarge } from '../status/status-errors.ts';
+import { spendOnKeys, spendWork, WorkExceededError } from '../work/work-budget.ts';
 import type { DecodedBody } from '../write/write-request.ts';
 import { duplicateFields } from './duplicate-fields.ts';
-import { readYaml } from './read-yaml.ts';
+import { jsonShape } from './json-shape.ts';
+import { MAX_YAML_CHARACTERS, readYaml } from './read-yaml.ts';
 
 /** Bounds on what a body may unfold to, whatever its size in bytes. */
 const MAX_DEPTH = 1000;
 const MAX_VALUES = 2_000_000;
+/** A shorter JSON text is neither deep nor wide, and most bodies are short. */
+const HARMLESS_LENGTH = MAX_DEPTH * 2;
+/** A key costs the parser several times as much as a value: it has to be looked up, and large objects become hash tables. */
+const PARSE_STEPS_PER_KEY = 4;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -25,7 +31,7 @@ const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
 /**
  * Reads a request body by its media type; parameters of the type do not matter. An absent type means JSON.
  * @param expect kind named in errors
- * Throws 400 for a body that cannot be read and 415 for a type nobody reads.
+ * @throws StatusError 400 for a body that cannot be read, 413 for one that holds too many values, 415 for a type nobody reads
  */
 export function decodeBody(
   bytes: Uint8Array,
@@ -39,9 +45,9 @@ export function decodeBody(
   const text = utf8(bytes);
   // Most "YAML" of clients is JSON; reading it as such is many times faster.
   const decoded = json || text.trimStart().startsWith('{') ? fromJson(text, json, expect) : undefined;
-  const body = decoded ?? fromYaml(text);
-  // JSON has no aliases: a short text is neither deep nor wide, and most bodies are short.
-  if (decoded === undefined || text.length > MAX_DEPTH * 2) refuseUnfolded(body.value);
+  if (decoded !== undefined) return decoded;
+  const body = fromYaml(text);
+  refuseUnfolded(body.value);
   return body;
 }
 
@@ -58,6 +64,7 @@ function fromJson(
   expect: { readonly kind: string } | undefined,
 ): DecodedBody | undefined {
   let value: JsonValue;
+  if (text.length > HARMLESS_LENGTH) payForJson(text);
   try {
     value = JSON.parse(text) as JsonValue;
   } catch (error) {
@@ -76,11 +83,20 @@ function fromJson(
   };
 }
 
+/** Before the text is parsed: the parser cannot be stopped. */
+function payForJson(text: string): void {
+  const { values, keys, depth } = jsonShape(text);
+  if (depth > MAX_DEPTH) throw nestedTooDeep();
+  spendWork(values + keys * PARSE_STEPS_PER_KEY);
+}
+
 function fromYaml(text: string): DecodedBody {
+  if (text.length > MAX_YAML_CHARACTERS) throw yamlTooLarge(MAX_YAML_CHARACTERS);
   try {
     const { value, duplicates } = readYaml(text);
     return { value, strictErrors: duplicates };
   } catch (error) {
+    if (error instanceof WorkExceededError) throw error;
     throw badRequest(`error decoding YAML: ${errorText(error)}`);
   }
 }
@@ -89,17 +105,19 @@ function fromYaml(text: string): DecodedBody {
 function refuseUnfolded(root: JsonValue): void {
   const room = { values: MAX_VALUES };
   if (fits(root, MAX_DEPTH, room)) return;
-  throw badRequest(
-    room.values <= 0
-      ? `the body of the request unfolds to more than ${String(MAX_VALUES)} values`
-      : `the body of the request is nested deeper than ${String(MAX_DEPTH)} levels`,
-  );
+  if (room.values > 0) throw nestedTooDeep();
+  throw badRequest(`the body of the request unfolds to more than ${String(MAX_VALUES)} values`);
+}
+
+function nestedTooDeep(): Error {
+  return badRequest(`the body of the request is nested deeper than ${String(MAX_DEPTH)} levels`);
 }
 
 function fits(value: JsonValue, depth: number, room: { values: number }): boolean {
   if (typeof value !== 'object' || value === null) return true;
   const below = Array.isArray(value) ? value : Object.values(value);
   room.values -= below.length;
+  spendOnKeys(below.length);
   if (room.values <= 0 || depth <= 0) return false;
   for (const one of below) if (!fits(one, depth - 1, room)) return false;
   return true;

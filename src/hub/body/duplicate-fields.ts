@@ -1,38 +1,54 @@
+import { cutText } from '../status/cut-text.ts';
+import { spendWork } from '../work/work-budget.ts';
+import { closingQuote } from './json-string.ts';
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** As many as the API server's decoder reports (sigs.k8s.io/json, saveStrictError). */
+const MAX_REPORTED = 100;
+/** The same place may be found again and again below a key that stands twice itself. */
+const MAX_FOUND = 1_000;
+const MAX_KEY_LENGTH = 256;
+const MAX_PLACE_LENGTH = 1_024;
+const CHARACTERS_PER_STEP = 16;
+
 interface Level {
   /** Undefined for lists. */
-  readonly keys: Set<string> | undefined;
+  readonly keys: Map<string, 'once' | 'again'> | undefined;
   index: number;
   key: string;
   expectsKey: boolean;
 }
 
 /**
- * Places whose key stands twice in a JSON text that is known to parse, e.g. `spec.x` or `items[0].name`. Reads character codes: this
- * runs on every write that is to be checked strictly.
+ * Places whose key stands twice in a JSON text that is known to parse, e.g. `spec.x` or `items[0].name`; the first hundred, each cut to
+ * a length that fits into a message. Reads character codes: this runs on every write that is to be checked strictly.
  */
 export function duplicateFields(text: string): readonly string[] {
+  spendWork(text.length / CHARACTERS_PER_STEP);
   const found = new Set<string>();
+  let findings = 0;
   const stack: Level[] = [];
   let level: Level | undefined;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
-        const end = endOfString(text, at);
-        if (level?.expectsKey === true)
-          takeKey(level, keyBetween(text, at, end), () => found.add(placeOf(stack)));
+        const end = closingQuote(text, at);
+        if (level?.expectsKey === true && takeKey(level, keyBetween(text, at, end))) {
+          found.add(placeOf(stack));
+          findings += 1;
+          if (found.size >= MAX_REPORTED || findings >= MAX_FOUND) return [...found];
+        }
         at = end;
         break;
       }
       case OPEN_OBJECT:
-        level = { keys: new Set(), index: 0, key: '', expectsKey: true };
+        level = { keys: new Map(), index: 0, key: '', expectsKey: true };
         stack.push(level);
         break;
       case OPEN_LIST:
@@ -56,24 +72,14 @@ export function duplicateFields(text: string): readonly string[] {
   return [...found];
 }
 
-function takeKey(level: Level, key: string, duplicate: () => void): void {
+/** @returns whether this is the second key of its name; the third is no news */
+function takeKey(level: Level, key: string): boolean {
   level.key = key;
   level.expectsKey = false;
-  if (level.keys?.has(key) === true) duplicate();
-  level.keys?.add(key);
-}
-
-/** Index of the closing quote. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
-  return backslashes % 2 === 1;
+  const known = level.keys?.get(key);
+  if (known === 'again') return false;
+  level.keys?.set(key, known === undefined ? 'once' : 'again');
+  return known === 'once';
 }
 
 function keyBetween(text: string, start: number, end: number): string {
@@ -84,8 +90,10 @@ function keyBetween(text: string, start: number, end: number): string {
 function placeOf(stack: readonly Level[]): string {
   let place = '';
   for (const level of stack) {
+    const key = cutText(level.key, MAX_KEY_LENGTH);
     if (level.keys === undefined) place += `[${String(level.index)}]`;
-    else place += place === '' ? level.key : `.${level.key}`;
+    else place += place === '' ? key : `.${key}`;
+    if (place.length > MAX_PLACE_LENGTH) return cutText(place, MAX_PLACE_LENGTH);
   }
   return place;
 }

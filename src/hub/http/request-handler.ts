@@ -5,11 +5,11 @@ import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { answerReview, reviewBody } from '../auth/access-review.ts';
 import { answerTokenRequest } from '../auth/token-request.ts';
-import { decodeBody } from '../body/decode-body.ts';
 import type { FlowControl } from '../flow/flow-control.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import type { ApiCluster } from '../members/api-cluster.ts';
 import { handleResource, resolveResource } from '../rest/handle-resource.ts';
+import { decodeWithinBudget } from '../rest/request-body.ts';
 import type { RequestContext, ResourceContext } from '../rest/request-context.ts';
 import { StatusError } from '../status/status-error.ts';
 import { internalError, methodNotAllowed, noSuchResource, unauthorized } from '../status/status-errors.ts';
@@ -188,8 +188,8 @@ export class RequestHandler {
     const ref = resolveResource(context);
     const { definition } = ref;
     const decode = async (kind: string): Promise<ReturnType<typeof reviewBody>> => {
-      const bytes = await context.body(REVIEW_LIMIT_BYTES);
-      const body = decodeBody(bytes, contentType === '' ? 'application/json' : contentType, { kind });
+      const type = contentType === '' ? 'application/json' : contentType;
+      const body = await decodeWithinBudget(await context.body(REVIEW_LIMIT_BYTES), type, { kind });
       return reviewBody(body.value, kind);
     };
     if (info.subresource === 'token' && definition.plural === 'serviceaccounts') {

@@ -1,3 +1,5 @@
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+
 /** Plain JSON, as it comes off the wire. Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -50,10 +52,15 @@ export function listAt(object: JsonObject | undefined, key: string): readonly Js
 }
 
 export function deepClone<T extends JsonValue>(value: T): T {
-  if (Array.isArray(value)) return value.map((item) => deepClone(item)) as T;
+  if (Array.isArray(value)) {
+    spendWork(value.length + 1);
+    return value.map((item) => deepClone(item)) as T;
+  }
   if (!isObject(value)) return value;
   const copy: JsonObject = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, deepClone(value[key] as JsonValue));
+  const keys = Object.keys(value);
+  spendOnKeys(keys.length);
+  for (const key of keys) setOwn(copy, key, deepClone(value[key] as JsonValue));
   return copy as T;
 }
 
@@ -62,10 +69,12 @@ export function deepEqual(left: JsonValue | undefined, right: JsonValue | undefi
   if (left === right) return true;
   if (Array.isArray(left)) {
     if (!Array.isArray(right) || left.length !== right.length) return false;
+    spendWork(left.length + 1);
     return left.every((item, index) => deepEqual(item, right[index]));
   }
   if (!isObject(left) || !isObject(right)) return false;
   const keys = Object.keys(left);
+  spendOnKeys(keys.length);
   if (keys.length !== Object.keys(right).length) return false;
   return keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]));
 }

@@ -2,8 +2,12 @@ import type { Operation } from 'fast-json-patch';
 import fastJsonPatch from 'fast-json-patch';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepClone, isObject } from '../json/json-value.ts';
-import { badRequest, entityTooLarge, unprocessablePatch } from '../status/status-errors.ts';
+import { StatusError } from '../status/status-error.ts';
+import { badRequest, tooManyOperations, unprocessablePatch } from '../status/status-errors.ts';
+import { WorkExceededError } from '../work/work-budget.ts';
+import { PatchGrowth } from './patch-growth.ts';
 
+/** maxJSONPatchOperations of k8s.io/apiserver. */
 const MAX_OPERATIONS = 10_000;
 const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 /** Names that reach an object's prototype in JavaScript; the library refuses or mangles them. */
@@ -11,24 +15,31 @@ const PROTOTYPE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor'
 
 /**
  * RFC 6902. Anything that cannot be applied (a missing path, a failed `test`) is 422; a patch that is no list of operations is 400.
- * Paths through prototype-named keys are refused with 422.
+ * Paths through prototype-named keys are refused with 422, too many operations or copied bytes with 413.
  */
 export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonObject {
   const operations = parseOperations(patch);
-  let result: JsonValue;
+  const growth = new PatchGrowth();
+  let result: JsonValue = deepClone(object);
   try {
-    const options = [true, false, true] as const;
-    result = fastJsonPatch.applyPatch(deepClone(object), operations, ...options).newDocument;
-  } catch {
+    for (const [index, operation] of operations.entries()) {
+      growth.payFor(result, operation);
+      result = fastJsonPatch.applyOperation(result, operation, ...VALIDATED_IN_PLACE, index).newDocument;
+    }
+  } catch (error) {
+    if (error instanceof StatusError || error instanceof WorkExceededError) throw error;
     throw unprocessablePatch();
   }
   if (!isObject(result)) throw unprocessablePatch();
   return result;
 }
 
+/** Operations are checked, change the document itself, and reach no prototype. */
+const VALIDATED_IN_PLACE = [true, true, true] as const;
+
 function parseOperations(patch: JsonValue): Operation[] {
   if (!Array.isArray(patch)) throw badRequest('error decoding patch: a JSON patch is a list of operations');
-  if (patch.length > MAX_OPERATIONS) throw entityTooLarge(MAX_OPERATIONS);
+  if (patch.length > MAX_OPERATIONS) throw tooManyOperations(MAX_OPERATIONS, patch.length);
   for (const operation of patch) {
     if (!isObject(operation) || !OPERATIONS.has(operation['op'])) {
       throw badRequest(

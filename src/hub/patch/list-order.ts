@@ -1,5 +1,7 @@
+import { canonicalJson } from '../json/canonical-json.ts';
 import type { JsonValue } from '../json/json-value.ts';
-import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
+import { getOwn, isObject } from '../json/json-value.ts';
+import { spendWork } from '../work/work-budget.ts';
 
 /** What the order of a merged list follows. */
 export interface ListOrder {
@@ -11,35 +13,57 @@ export interface ListOrder {
   readonly server: readonly JsonValue[];
 }
 
+/** By what items of a merged list are told apart: equal texts for equal keys (plain values: for equal values), '' without a key. */
+export function itemIdentity(mergeKey: string | undefined, item: JsonValue): string {
+  spendWork(1);
+  const key = mergeKey !== undefined && isObject(item) ? getOwn(item, mergeKey) : item;
+  return key === undefined ? '' : canonicalJson(key);
+}
+
+/** An item and where it stands in the patch and in the list before it; -1 where it does not. */
+interface Placed {
+  readonly item: JsonValue;
+  readonly inPatch: number;
+  readonly inServer: number;
+}
+
 /**
  * Items that the patch names stand in the patch's order; the others are put between them, each before the first item of the patch
  * that came after it before. An item new to the list comes first. Source of the rule: strategic merge patch.
  */
 export function orderMergedList(merged: readonly JsonValue[], order: ListOrder): JsonValue[] {
-  const identity = (item: JsonValue): JsonValue | undefined =>
-    order.mergeKey !== undefined && isObject(item) ? getOwn(item, order.mergeKey) : item;
-  const indexIn = (list: readonly JsonValue[], item: JsonValue): number =>
-    list.findIndex((one) => deepEqual(identity(one), identity(item)));
-  const sortedBy = (items: JsonValue[], list: readonly JsonValue[]): JsonValue[] =>
-    items.sort((a, b) => indexIn(list, a) - indexIn(list, b));
-  const named = sortedBy(
-    merged.filter((item) => indexIn(order.patch, item) >= 0),
-    order.patch,
-  );
-  const others = sortedBy(
-    merged.filter((item) => indexIn(order.patch, item) < 0),
-    order.server,
-  );
+  const [patch, server] = [positions(order.mergeKey, order.patch), positions(order.mergeKey, order.server)];
+  const placed = merged.map((item): Placed => {
+    const identity = itemIdentity(order.mergeKey, item);
+    return { item, inPatch: patch.get(identity) ?? -1, inServer: server.get(identity) ?? -1 };
+  });
+  const named = placed.filter(({ inPatch }) => inPatch >= 0).sort((a, b) => a.inPatch - b.inPatch);
+  const others = placed.filter(({ inPatch }) => inPatch < 0).sort((a, b) => a.inServer - b.inServer);
   const result: JsonValue[] = [];
-  while (others.length > 0 || named.length > 0) {
-    const [other, name] = [others[0], named[0]];
-    if (other === undefined || name === undefined) {
-      result.push(...others.splice(0), ...named.splice(0));
-      continue;
+  let [nextOther, nextNamed] = [0, 0];
+  while (nextOther < others.length || nextNamed < named.length) {
+    const [other, name] = [others[nextOther], named[nextNamed]];
+    if (other !== undefined && (name === undefined || standsBefore(other, name))) {
+      result.push(other.item);
+      nextOther += 1;
+    } else if (name !== undefined) {
+      result.push(name.item);
+      nextNamed += 1;
     }
-    const [before, after] = [indexIn(order.server, other), indexIn(order.server, name)];
-    const otherFirst = before >= 0 && after >= 0 && before < after;
-    result.push((otherFirst ? others : named).shift() as JsonValue);
   }
   return result;
+}
+
+function standsBefore(other: Placed, name: Placed): boolean {
+  return other.inServer >= 0 && name.inServer >= 0 && other.inServer < name.inServer;
+}
+
+/** Index of the first item of every identity. */
+function positions(mergeKey: string | undefined, list: readonly JsonValue[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [index, item] of list.entries()) {
+    const identity = itemIdentity(mergeKey, item);
+    if (!found.has(identity)) found.set(identity, index);
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
 import { badRequest } from '../status/status-errors.ts';
+import { spendOnKeys } from '../work/work-budget.ts';
 
 /** RFC 7386 on a whole object: null removes, objects merge, everything else replaces. The input is not changed. */
 export function applyMergePatch(object: JsonObject, patch: JsonValue): JsonObject {
@@ -10,7 +11,10 @@ export function applyMergePatch(object: JsonObject, patch: JsonValue): JsonObjec
 
 function mergeObjects(target: JsonObject, patch: JsonObject): JsonObject {
   const result: JsonObject = { ...target };
-  for (const key of Object.keys(patch)) {
+  const keys = Object.keys(patch);
+  spendOnKeys(keys.length);
+  spendOnKeys(Object.keys(result).length);
+  for (const key of keys) {
     const value = patch[key] as JsonValue;
     if (value === null) {
       delete result[key];

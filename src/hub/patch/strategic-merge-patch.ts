@@ -1,8 +1,11 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { deepEqual, getOwn, isObject, setOwn } from '../json/json-value.ts';
+import { getOwn, isObject, setOwn } from '../json/json-value.ts';
+import { quotedValue } from '../admit/quoted-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import { badRequest } from '../status/status-errors.ts';
-import { orderMergedList } from './list-order.ts';
+import { spendOnKeys } from '../work/work-budget.ts';
+import { KeyedItems } from './keyed-items.ts';
+import { itemIdentity, orderMergedList } from './list-order.ts';
 
 /*
  * Strategic merge patch of Kubernetes' own kinds. Like a merge patch, but lists with a merge key are merged item by item, and directives
@@ -24,11 +27,14 @@ function mergeObject(schema: Schema | undefined, target: JsonObject, patch: Json
   if (directive === 'replace') return withoutDirectives(patch);
   if (directive === 'delete') return {};
   if (directive !== undefined && directive !== 'merge') {
-    throw badRequest(`unknown patch type found in map: ${JSON.stringify(directive)}`);
+    throw badRequest(`unknown patch type found in map: ${quotedValue(directive)}`);
   }
   const result = retainKeys(target, patch);
   const before = target;
-  for (const key of Object.keys(patch)) {
+  const keys = Object.keys(patch);
+  spendOnKeys(keys.length);
+  spendOnKeys(Object.keys(result).length);
+  for (const key of keys) {
     const value = patch[key] as JsonValue;
     if (key === PATCH || key === RETAIN_KEYS || key.startsWith(ELEMENT_ORDER) || key.startsWith(DELETE_FROM))
       continue;
@@ -70,15 +76,25 @@ function retainKeys(target: JsonObject, patch: JsonObject): JsonObject {
   if (!Array.isArray(retained))
     throw badRequest('invalid patch format of retainKeys: expected a list of field names');
   const result: JsonObject = {};
-  for (const key of Object.keys(target))
-    if (retained.includes(key)) setOwn(result, key, target[key] as JsonValue);
+  const names = new Set(retained);
+  for (const key of Object.keys(target)) if (names.has(key)) setOwn(result, key, target[key] as JsonValue);
   return result;
 }
 
 function unionOf(list: readonly JsonValue[], added: readonly JsonValue[]): JsonValue[] {
   const result = [...list];
-  for (const item of added) if (!result.some((known) => deepEqual(known, item))) result.push(item);
+  const known = identitiesOf(list);
+  for (const item of added) {
+    const identity = itemIdentity(undefined, item);
+    if (known.has(identity)) continue;
+    known.add(identity);
+    result.push(item);
+  }
   return result;
+}
+
+function identitiesOf(list: readonly JsonValue[]): Set<string> {
+  return new Set(list.map((item) => itemIdentity(undefined, item)));
 }
 
 interface KeyedList {
@@ -93,23 +109,15 @@ function mergeList(schema: KeyedList, list: readonly JsonValue[], patch: readonl
   if (items.some((item) => isReplacement(item))) {
     return items.filter((item) => !isReplacement(item)).map((item) => withoutDirectives(item));
   }
-  let result = [...list];
+  const result = new KeyedItems(schema.key, list);
   for (const item of items) {
-    const identity = getOwn(item, schema.key);
-    if (identity === undefined)
-      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${schema.key}`);
-    const same = (known: JsonValue): boolean =>
-      isObject(known) && deepEqual(getOwn(known, schema.key), identity);
-    if (getOwn(item, PATCH) === 'delete') {
-      result = result.filter((known) => !same(known));
-      continue;
-    }
-    const index = result.findIndex(same);
-    if (index >= 0) result[index] = mergeObject(schema.item, result[index] as JsonObject, item);
-    else result.push(mergeObject(schema.item, {}, item));
+    if (getOwn(item, schema.key) === undefined)
+      throw badRequest(`map: ${quotedValue(item)} does not contain declared merge key: ${schema.key}`);
+    if (getOwn(item, PATCH) === 'delete') result.remove(item);
+    else result.merge(item, (known) => mergeObject(schema.item, known, item));
   }
   const named = items.filter((item) => getOwn(item, PATCH) !== 'delete');
-  return orderMergedList(result, { mergeKey: schema.key, patch: named, server: list });
+  return orderMergedList(result.items(), { mergeKey: schema.key, patch: named, server: list });
 }
 
 /** `[{$patch: replace}, ...]`: the rest of the list is the new list. */
@@ -124,10 +132,13 @@ function applyDeletions(result: JsonObject, patch: JsonObject): void {
     const [gone, list, added] = [patch[key] as JsonValue, getOwn(result, field), getOwn(patch, field)];
     if (!Array.isArray(gone)) throw badRequest(`invalid patch: ${key} is a list of values`);
     if (!Array.isArray(list)) continue;
-    const has = (values: readonly JsonValue[], item: JsonValue): boolean =>
-      values.some((one) => deepEqual(one, item));
-    const kept = list.filter((item) => !has(gone, item) || (Array.isArray(added) && has(added, item)));
-    setOwn(result, field, kept);
+    const [removed, kept] = [identitiesOf(gone), identitiesOf(Array.isArray(added) ? added : [])];
+    const stays = (identity: string): boolean => !removed.has(identity) || kept.has(identity);
+    setOwn(
+      result,
+      field,
+      list.filter((item) => stays(itemIdentity(undefined, item))),
+    );
   }
 }
 
@@ -160,7 +171,9 @@ function withoutDirectivesIn(value: JsonValue): JsonValue {
 /** The value a patch stands for where nothing is merged: directives gone, removals gone. */
 function withoutDirectives(patch: JsonObject): JsonObject {
   const result: JsonObject = {};
-  for (const key of Object.keys(patch)) {
+  const keys = Object.keys(patch);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const value = patch[key] as JsonValue;
     if (key === PATCH || key === RETAIN_KEYS || key.startsWith(ELEMENT_ORDER) || key.startsWith(DELETE_FROM))
       continue;

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBody } from '../body/decode-body.ts';
 import type { Answer } from '../http/answer.ts';
 import { jsonAnswer } from '../http/answer.ts';
 import { getOwn, textAt } from '../json/json-value.ts';
@@ -15,6 +14,7 @@ import { parseListOptions } from './list-options.ts';
 import { parseForSelectors } from './parse-for-selectors.ts';
 import type { DeleteResult } from './object-deleter.ts';
 import { ObjectDeleter } from './object-deleter.ts';
+import { decodeWithinBudget } from './request-body.ts';
 import type { ResourceContext } from './request-context.ts';
 
 export async function deleteObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
@@ -56,7 +56,7 @@ async function optionsBody(context: ResourceContext): Promise<DecodedBody | unde
   const bytes = await context.body();
   if (bytes.length === 0) return undefined;
   const type = context.contentType === '' ? 'application/json' : context.contentType;
-  return decodeBody(bytes, type, { kind: 'DeleteOptions' });
+  return decodeWithinBudget(bytes, type, { kind: 'DeleteOptions' });
 }
 
 function successStatus(ref: ResourceRef, result: DeleteResult): JsonObject {

@@ -107,7 +107,7 @@ export class ObjectWriter {
     const { warnings } = prepared;
     const object = this.#cluster.complete(ref, prepared.object);
     if (options.dryRun) return { object, rv: 0, created: true, warnings };
-    const entry = storeObject(this.#cluster, { ref, object, removed: false });
+    const entry = storeObject(this.#cluster, { ref, object, bounded: true, removed: false });
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: true, warnings };
   }
 
@@ -121,7 +121,7 @@ export class ObjectWriter {
     const removed = isFinalized(prepared.object);
     const object = removed ? prepared.object : this.#cluster.complete(ref, prepared.object);
     if (options.dryRun) return { object, rv: 0, created: false, warnings };
-    const entry = storeObject(this.#cluster, { ref, object, removed });
+    const entry = storeObject(this.#cluster, { ref, object, bounded: true, removed });
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: false, warnings };
   }
 

@@ -13,6 +13,8 @@ export interface PreparedObject {
   readonly object: JsonObject;
   /** The version to store it in, where that is not the storage version. */
   readonly storedAs?: ResourceRef | undefined;
+  /** A client decided what stands in the object: it may not grow without bounds. */
+  readonly bounded?: true;
   /** This write takes the object away; `object` is its last state. */
   readonly removed: boolean;
 }
@@ -24,7 +26,7 @@ export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredO
   const metadata = metadataOf(object);
   const key = storageKeyOf(ref, textAt(metadata, 'namespace'), textAt(metadata, 'name'));
   const shown = stored.version === ref.version ? object : toVersion(object, stored);
-  const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown);
+  const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown, prepared.bounded);
   if (!ref.definition.builtIn) noteCurrent(entry.object, stored.version);
   cluster.afterWrite(ref, { entry, removed });
   return entry;

@@ -1,3 +1,4 @@
+import { appendAll } from '../json/append-all.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 
@@ -31,7 +32,7 @@ export function autoscalerToV2(object: JsonObject): JsonObject {
     const resource = { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } };
     metrics.push({ type: 'Resource', resource });
   }
-  metrics.push(...kept);
+  appendAll(metrics, kept);
   const result: JsonObject = { ...object, apiVersion: 'autoscaling/v2', spec };
   if (metrics.length > 0) result['spec'] = { ...spec, metrics };
   return kept.length === 0 ? result : withAnnotation(result, undefined);

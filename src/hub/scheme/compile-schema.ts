@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
+import { spendOnKeys } from '../work/work-budget.ts';
 import type { Schema, SchemaType, ValidationRule, ValueLimits } from './schema.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -18,8 +19,20 @@ const NUMBER_LIMITS = [
   'maxProperties',
 ] as const;
 
+/** A definition is compiled when it is checked, each place with a default for itself, and again when it is served. */
+const compiled = new WeakMap<JsonObject, Schema>();
+
 /** Compiles an `openAPIV3Schema`, which must already be known to be structural, into the form the hub walks. */
 export function compileSchema(json: JsonObject): Schema {
+  const known = compiled.get(json);
+  if (known !== undefined) return known;
+  const schema = compileAnew(json);
+  compiled.set(json, schema);
+  return schema;
+}
+
+function compileAnew(json: JsonObject): Schema {
+  spendOnKeys(Object.keys(json).length);
   const type = getOwn(json, 'type');
   const schema: Mutable<Schema> = {
     type: typeof type === 'string' && TYPES.has(type) ? (type as SchemaType) : '',

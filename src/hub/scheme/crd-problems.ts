@@ -1,6 +1,7 @@
 import { child } from '../admit/field-path.ts';
 import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
 import { dns1035Label, dnsSubdomain } from '../admit/name-rules.ts';
+import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
@@ -15,8 +16,8 @@ export function crdProblems(crd: JsonObject, old: JsonObject | undefined): reado
   if (scope !== 'Cluster' && scope !== 'Namespaced') {
     problems.push(unsupportedValue('spec.scope', scope, ['Cluster', 'Namespaced']));
   }
-  problems.push(...versionProblems(spec));
-  problems.push(...storedVersionProblems(crd, spec));
+  appendAll(problems, versionProblems(spec));
+  appendAll(problems, storedVersionProblems(crd, spec));
   const before = objectAt(old, 'spec');
   for (const path of [['group'], ['scope'], ['names', 'kind'], ['names', 'plural']]) {
     const [sent, stored] = [at(spec, path), at(before ?? spec, path)];
@@ -27,11 +28,13 @@ export function crdProblems(crd: JsonObject, old: JsonObject | undefined): reado
 
 /** A version that objects may still be stored in cannot be taken out of the definition. */
 function storedVersionProblems(crd: JsonObject, spec: JsonObject): FieldProblem[] {
-  const names = listAt(spec, 'versions')
-    .filter(isObject)
-    .map((version) => textAt(version, 'name'));
+  const names = new Set(
+    listAt(spec, 'versions')
+      .filter(isObject)
+      .map((version) => textAt(version, 'name')),
+  );
   return listAt(objectAt(crd, 'status'), 'storedVersions').flatMap((stored, index) => {
-    if (typeof stored !== 'string' || names.includes(stored)) return [];
+    if (typeof stored !== 'string' || names.has(stored)) return [];
     const why = `missing from spec.versions; ${stored} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${stored} and removes ${stored} from status.storedVersions`;
     return [invalidValue(`status.storedVersions[${String(index)}]`, stored, why)];
   });
@@ -107,8 +110,8 @@ function versionProblems(spec: JsonObject): FieldProblem[] {
     const schema = objectAt(objectAt(version, 'schema'), 'openAPIV3Schema');
     const place = child(child(path, 'schema'), 'openAPIV3Schema');
     if (schema === undefined) problems.push(required(place, 'schemas are required'));
-    else problems.push(...structuralProblems(schema, place));
-    problems.push(...versionExtraProblems(version, path));
+    else appendAll(problems, structuralProblems(schema, place));
+    appendAll(problems, versionExtraProblems(version, path));
   }
   const stored = versions.filter((version) => version['storage'] === true).length;
   if (stored !== 1) {

@@ -3,7 +3,7 @@ import type { CelProblem } from '../../core/cel/cel-problem.ts';
 import { celProblem } from '../../core/cel/cel-problem.ts';
 import { parseCel } from '../../core/cel/parse-cel.ts';
 import { celFieldName } from '../admit/cel-field-name.ts';
-import type { JsonObject } from '../json/json-value.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 
 /** What is known of a name or a value: its schema, or nothing. */
@@ -79,10 +79,24 @@ function fieldOf(schema: Known, field: string): Known | 'missing' {
     return undefined;
   const properties = getOwn(schema, 'properties');
   if (!isObject(properties)) return elementOf(schema);
-  const name = Object.keys(properties).find((key) => celFieldName(key) === field);
-  const found = name === undefined ? undefined : getOwn(properties, name);
+  const found = celProperties(properties).get(field);
   if (isObject(found)) return found;
   return OF_EVERY_OBJECT.has(field) ? undefined : 'missing';
+}
+
+const byCelName = new WeakMap<JsonObject, ReadonlyMap<string, JsonValue>>();
+
+/** The properties under the names that expressions call them by. */
+function celProperties(properties: JsonObject): ReadonlyMap<string, JsonValue> {
+  const known = byCelName.get(properties);
+  if (known !== undefined) return known;
+  const named = new Map<string, JsonValue>();
+  for (const key of Object.keys(properties)) {
+    const name = celFieldName(key);
+    if (!named.has(name)) named.set(name, properties[key] as JsonValue);
+  }
+  byCelName.set(properties, named);
+  return named;
 }
 
 function elementOf(schema: Known): Known {

@@ -7,9 +7,13 @@ import { invalidValue, required, unsupportedValue } from '../admit/field-problem
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { spendWork } from '../work/work-budget.ts';
 import { undefinedField } from './rule-fields.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+
+const STEPS_PER_RULE = 200;
+const STEPS_PER_CHARACTER = 8;
 
 /**
  * What is wrong with the `x-kubernetes-validations` of one place of a schema. Compiled here once, so that little can fail later.
@@ -76,6 +80,7 @@ function compiled(
   { place, names, problems }: ExpressionPlace,
 ): CelProgram | undefined {
   if (expression.trim() === '') return undefined;
+  spendWork(STEPS_PER_RULE + expression.length * STEPS_PER_CHARACTER);
   const found = compileValidation(expression);
   const fault = found.ok ? undefinedField(expression, names) : found.problem;
   if (fault !== undefined) problems.push(invalidValue(place, expression, celProblemText(fault)));

@@ -2,14 +2,17 @@ import type { FieldPath } from '../admit/field-path.ts';
 import { child } from '../admit/field-path.ts';
 import { forbiddenField, invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
 import { compilePattern } from '../admit/pattern.ts';
+import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { spendWork } from '../work/work-budget.ts';
 import { defaultProblems } from './default-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const MAX_DEPTH = 200;
+const STEPS_PER_PLACE = 6;
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 
@@ -39,10 +42,12 @@ function visit(schema: JsonObject, path: FieldPath, at: Visit): void {
     problems.push(forbiddenField(path, `schemas may not be nested deeper than ${String(MAX_DEPTH)}`));
     return;
   }
+  spendWork(STEPS_PER_PLACE);
   const next = { problems, depth: depth + 1, root: false, uncorrelated };
   checkType(schema, path, { problems, depth, root });
   checkPattern(schema, path, problems);
-  problems.push(...ruleProblems(schema, path, uncorrelated), ...defaultProblems(schema, path));
+  appendAll(problems, ruleProblems(schema, path, uncorrelated));
+  appendAll(problems, defaultProblems(schema, path));
   checkListType(schema, path, problems);
   if (Object.hasOwn(schema, '$ref'))
     problems.push(forbiddenField(child(path, '$ref'), '$ref is not supported'));
@@ -135,11 +140,11 @@ function checkListType(schema: JsonObject, path: FieldPath, problems: FieldProbl
     );
   }
   const items = getOwn(schema, 'items');
+  const demanded = new Set(isObject(items) ? listAt(items, 'required') : []);
   for (const [index, key] of keys.entries()) {
     if (typeof key !== 'string' || !isObject(items) || !isObject(items['properties'])) continue;
     const declared = getOwn(items['properties'], key);
-    const needed =
-      listAt(items, 'required').includes(key) || (isObject(declared) && declared['default'] !== undefined);
+    const needed = demanded.has(key) || (isObject(declared) && declared['default'] !== undefined);
     const where = child(child(path, 'x-kubernetes-list-map-keys'), index);
     if (declared === undefined)
       problems.push(invalidValue(where, key, 'entries must all be names of item properties'));

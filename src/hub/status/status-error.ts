@@ -1,6 +1,19 @@
 import { BerthError } from '../../core/errors.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { setOwn } from '../json/json-value.ts';
+import { cutText } from './cut-text.ts';
+
+/*
+ * Every refusal becomes an answer here, so this is where its size is bounded: what messages quote comes from the request, and a small
+ * body can break a rule a hundred thousand times. Longer texts end in how much of them is missing.
+ */
+const MAX_MESSAGE_LENGTH = 32 * 1024;
+/** Who lists more stops before and says so in words of its own. */
+const MAX_CAUSES = 128;
+const MAX_CAUSES_LENGTH = 64 * 1024;
+/** A rule of a schema may say 5 KiB. */
+const MAX_CAUSE_LENGTH = 6 * 1024;
+const MAX_WORD_LENGTH = 1_024;
 
 /** One entry of `details.causes` of a meta/v1 Status. */
 export interface StatusCause {
@@ -42,7 +55,7 @@ export class StatusError extends BerthError {
       apiVersion: 'v1',
       metadata: {},
       status: 'Failure',
-      message: this.statusMessage,
+      message: cutText(this.statusMessage, MAX_MESSAGE_LENGTH),
     };
     if (this.reason !== '') status['reason'] = this.reason;
     if (this.details !== undefined) status['details'] = detailsToJson(this.details);
@@ -51,15 +64,28 @@ export class StatusError extends BerthError {
   }
 }
 
-function detailsToJson(details: StatusDetails): JsonObject {
+function detailsToJson({ causes, ...words }: StatusDetails): JsonObject {
   const json: JsonObject = {};
-  for (const [key, value] of Object.entries(details)) {
+  for (const [key, value] of Object.entries(words)) {
     if (value === undefined || value === '') continue;
-    setOwn(
-      json,
-      key,
-      Array.isArray(value) ? value.map((cause) => ({ ...(cause as object) })) : (value as string),
-    );
+    setOwn(json, key, typeof value === 'string' ? cutText(value, MAX_WORD_LENGTH) : value);
   }
+  if (causes !== undefined) json['causes'] = causesToJson(causes);
   return json;
+}
+
+/** The first causes, and how many more there are. */
+function causesToJson(causes: readonly StatusCause[]): JsonObject[] {
+  const shown: JsonObject[] = [];
+  let length = 0;
+  for (const { reason, message, field } of causes) {
+    if (shown.length >= MAX_CAUSES || length > MAX_CAUSES_LENGTH) break;
+    const cause: JsonObject = { reason, message: cutText(message, MAX_CAUSE_LENGTH) };
+    if (field !== undefined) cause['field'] = cutText(field, MAX_WORD_LENGTH);
+    length += message.length + (field?.length ?? 0);
+    shown.push(cause);
+  }
+  const missing = causes.length - shown.length;
+  if (missing > 0) shown.push({ reason: '', message: `...(${String(missing)} more causes)` });
+  return shown;
 }

@@ -1,3 +1,4 @@
+import { cutText } from './cut-text.ts';
 import type { StatusCause, StatusDetails } from './status-error.ts';
 import { StatusError } from './status-error.ts';
 
@@ -76,12 +77,28 @@ export const OBJECT_MODIFIED =
 
 export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
 
-export const entityTooLarge = (limitBytes: number): StatusError =>
-  new StatusError(
-    413,
-    'RequestEntityTooLarge',
-    `Request entity too large: limit is ${String(limitBytes)}`,
-    {},
+/** @param why the rest of the sentence after `Request entity too large: ` */
+const tooLarge = (why: string): StatusError =>
+  new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`, {});
+
+export const entityTooLarge = (limitBytes: number): StatusError => tooLarge(`limit is ${String(limitBytes)}`);
+
+export const yamlTooLarge = (limit: number): StatusError =>
+  tooLarge(`limit of a YAML body is ${String(limit)} characters, send JSON instead`);
+
+export const tooManyOperations = (limit: number, found: number): StatusError =>
+  tooLarge(`The allowed maximum operations in a JSON patch is ${String(limit)}, got ${String(found)}`);
+
+export const tooManyCopiedBytes = (limitBytes: number): StatusError =>
+  tooLarge(`the copy operations of the JSON patch add more than ${String(limitBytes)} bytes`);
+
+export const objectTooLarge = (limit: number): StatusError =>
+  tooLarge(`the object would have more than ${String(limit)} characters as JSON`);
+
+/** The request is within the limit of its size, but what it asks for would keep the hub from everybody else. */
+export const requestTooExpensive = (): StatusError =>
+  tooLarge(
+    'it takes more processing than one request may use; send fewer values, operations or rules at a time',
   );
 
 /** A body whose media type no decoder knows: the wording of a main resource. */
@@ -113,13 +130,24 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** Names of existing objects are shorter. */
+const MAX_NAME_LENGTH = 512;
+
+/** As many problems as one answer names. */
+const MAX_PROBLEMS = 100;
+
 export function invalid(kind: KindName, name: string, problems: readonly FieldProblem[]): StatusError {
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-  const lines = [...new Set(problems.map((problem) => `${problem.field}: ${problem.message}`))];
+  const named = problems.slice(0, MAX_PROBLEMS);
+  const missing = problems.length - named.length;
+  const lines = [...new Set(named.map((problem) => `${problem.field}: ${problem.message}`))];
+  if (missing > 0) lines.push(`...(${String(missing)} more errors)`);
   const text = lines.length === 1 ? (lines[0] as string) : `[${lines.join(', ')}]`;
-  const causes = problems.map(({ reason, message, field }) => ({ reason, message, field }));
+  const causes = named.map(({ reason, message, field }) => ({ reason, message, field }));
+  if (missing > 0) causes.push({ reason: '', message: `...(${String(missing)} more errors)`, field: '' });
   const details = { name, group: kind.group, kind: kind.kind, causes };
-  return new StatusError(422, 'Invalid', `${subject} "${name}" is invalid: ${text}`, details);
+  const quoted = cutText(name, MAX_NAME_LENGTH);
+  return new StatusError(422, 'Invalid', `${subject} "${quoted}" is invalid: ${text}`, details);
 }
 
 /** The rest of a request did not come in time. */

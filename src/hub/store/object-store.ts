@@ -4,6 +4,7 @@ import type { LogIdentity } from '../log/journal.ts';
 import { Journal } from '../log/journal.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import type { SnapshotObject } from '../log/snapshot-file.ts';
+import { objectTooLarge } from '../status/status-errors.ts';
 import type { StoreEvent } from './event-ring.ts';
 import { EventRing } from './event-ring.ts';
 import { OwnerIndex } from './owner-index.ts';
@@ -14,6 +15,8 @@ import { Subscriptions } from './subscriptions.ts';
 import { StoredObject, stampVersion } from './stored-object.ts';
 
 const RING_EVENTS = 2_500;
+/** Twice the largest body, in characters of JSON: ownership and defaults come on top of what was sent. */
+const MAX_OBJECT_LENGTH = 6 * 1024 * 1024;
 
 interface Table {
   readonly objects: ResourceTable;
@@ -98,11 +101,16 @@ export class ObjectStore {
     return [...this.#tables.keys()];
   }
 
-  /** Stores the object under the next version. The caller has checked preconditions in the same turn of the loop. */
-  put(key: StorageKey, object: JsonObject): StoredObject {
-    const rv = ++this.#rv;
+  /**
+   * Stores the object under the next version. The caller has checked preconditions in the same turn of the loop.
+   * @throws StatusError 413 when a write of a client (`bounded`) makes the object larger than objects may become
+   */
+  put(key: StorageKey, object: JsonObject, bounded = false): StoredObject {
+    const rv = this.#rv + 1;
     const previous = this.get(key);
     const entry = StoredObject.of(key, rv, stampVersion(object, rv));
+    if (bounded) refuseGrowth(entry, previous);
+    this.#rv = rv;
     this.#remember(key.storage, entry);
     this.#journal.put(key, rv, { timeMs: this.#clock.now(), json: entry.json(), facts: entry.facts });
     this.#undelivered.push({
@@ -225,6 +233,13 @@ export class ObjectStore {
       for (const listener of this.#everything) listener(storage, events);
     }
   }
+}
+
+/** An object that is too large already may shrink, and lose its finalizers. */
+function refuseGrowth(entry: StoredObject, previous: StoredObject | undefined): void {
+  const { length } = entry.json();
+  if (length > MAX_OBJECT_LENGTH && length > (previous?.json().length ?? 0))
+    throw objectTooLarge(MAX_OBJECT_LENGTH);
 }
 
 function entryOf(recovered: RecoveredObject): StoredObject {

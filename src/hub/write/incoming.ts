@@ -2,12 +2,14 @@ import { typeName } from '../admit/validate-value.ts';
 import { prune } from '../admit/prune.ts';
 import { applyDefaults } from '../admit/default-values.ts';
 import { invalidValue } from '../admit/field-problems.ts';
+import { quotedValue } from '../admit/quoted-value.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, objectAt, textAt } from '../json/json-value.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
 import type { Schema } from '../scheme/schema.ts';
 import { badRequest, invalid } from '../status/status-errors.ts';
 import { changedPart } from './changed-part.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** How unknown fields are reported: a patch is an invalid value, a whole object cannot be handled. */
@@ -88,6 +90,7 @@ function firstWrongType(schema: Schema, value: JsonValue, path: string): WrongTy
       wanted: schema.format ?? schema.type,
     };
   if (Array.isArray(value)) {
+    spendWork(value.length);
     for (const item of value) {
       const wrong = schema.items === undefined ? undefined : firstWrongType(schema.items, item, path);
       if (wrong !== undefined) return wrong;
@@ -95,7 +98,9 @@ function firstWrongType(schema: Schema, value: JsonValue, path: string): WrongTy
     return undefined;
   }
   if (!isObject(value)) return undefined;
-  for (const key of Object.keys(value)) {
+  const keys = Object.keys(value);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     const wrong =
       known === undefined ? undefined : firstWrongType(known, value[key] as JsonValue, `${path}.${key}`);
@@ -112,7 +117,7 @@ function report(request: WriteRequest, problems: readonly string[], kind: Incomi
   }
   const text = `strict decoding error: ${problems.join(', ')}`;
   if (kind.patch !== undefined) {
-    throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(kind.patch), text)]);
+    throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', quotedValue(kind.patch), text)]);
   }
   const { kind: name } = request.ref.definition;
   throw badRequest(

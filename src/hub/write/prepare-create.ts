@@ -1,3 +1,4 @@
+import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { objectAt, withoutKey } from '../json/json-value.ts';
 import { trackUpdate } from '../apply/track-update.ts';
@@ -45,8 +46,8 @@ export function finishCreate(
   });
   const object = { ...made, metadata };
   validateObject(request, object, undefined);
-  warnings.push(...notices(request, object));
-  warnings.push(...admitted(request, 'CREATE', object, undefined));
+  appendAll(warnings, notices(request, object));
+  appendAll(warnings, admitted(request, 'CREATE', object, undefined));
   return { object, changed: true, warnings };
 }
 

@@ -1,4 +1,5 @@
 import { trackUpdate } from '../apply/track-update.ts';
+import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, objectAt, withoutKey } from '../json/json-value.ts';
 import { acceptIncoming, withoutEmpty } from './incoming.ts';
@@ -64,8 +65,8 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
   if (sameObject(live, object)) return { object: live, changed: false, warnings };
   validateObject(request, object, live);
-  warnings.push(...notices(request, object));
-  warnings.push(...admitted(request, 'UPDATE', object, live));
+  appendAll(warnings, notices(request, object));
+  appendAll(warnings, admitted(request, 'UPDATE', object, live));
   return { object, changed: true, warnings };
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 
 /**
  * Required fields of built-in kinds. Their types hold numbers and booleans by value, so an absent one is just zero; the server writes
@@ -23,6 +24,7 @@ export function requiredOfBuiltin(schema: Schema, object: JsonObject): readonly 
 
 function check(schema: Schema, value: JsonValue, path: FieldPath, problems: FieldProblem[]): void {
   if (Array.isArray(value)) {
+    spendWork(value.length);
     for (const [index, item] of value.entries()) {
       if (schema.items !== undefined) check(schema.items, item, child(path, index), problems);
     }
@@ -36,7 +38,9 @@ function check(schema: Schema, value: JsonValue, path: FieldPath, problems: Fiel
       found === undefined || (known?.type === 'string' && found === '' && known.format === undefined);
     if (absent && isDemanded(known)) problems.push(required(child(path, key)));
   }
-  for (const key of Object.keys(value)) {
+  const keys = Object.keys(value);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     if (known !== undefined) check(known, value[key] as JsonValue, child(path, key), problems);
   }

@@ -2,6 +2,7 @@ import { required } from '../admit/field-problems.ts';
 import { validateMetadata } from '../admit/validate-metadata.ts';
 import { hasRules, validateRules } from '../admit/validate-rules.ts';
 import { validateValue } from '../admit/validate-value.ts';
+import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
@@ -45,9 +46,9 @@ function problemsOf(
   const { ref } = request;
   const problems: FieldProblem[] = [...validateMetadata(ref.definition, object)];
   const { schema } = ref.version;
-  if (ref.definition.builtIn) problems.push(...requiredOfBuiltin(schema, object));
-  else problems.push(...schemaProblems(schema, object, old));
-  problems.push(...(strategyOf(ref).validate?.(object, old) ?? []));
+  if (ref.definition.builtIn) appendAll(problems, requiredOfBuiltin(schema, object));
+  else appendAll(problems, schemaProblems(schema, object, old));
+  appendAll(problems, strategyOf(ref).validate?.(object, old) ?? []);
   return problems;
 }
 

@@ -11,7 +11,13 @@ import { preparePatch } from '../../../src/hub/write/prepare-patch.ts';
 import { prepareApply } from '../../../src/hub/write/prepare-apply.ts';
 import { prepareCreate } from '../../../src/hub/write/prepare-create.ts';
 import { prepareUpdate } from '../../../src/hub/write/prepare-update.ts';
-import type { FieldValidation, PreparedWrite, WriteRequest } from '../../../src/hub/write/write-request.ts';
+import { boundedWork } from '../../../src/hub/work/bounded-work.ts';
+import type {
+  DecodedBody,
+  FieldValidation,
+  PreparedWrite,
+  WriteRequest,
+} from '../../../src/hub/write/write-request.ts';
 
 export interface Answer {
   readonly status: number;
@@ -78,7 +84,16 @@ export class PipelineStore {
       body instanceof Uint8Array
         ? body
         : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
-    const decoded = decodeBody(bytes, contentType, ref.definition);
+    const decoded = boundedWork(() => decodeBody(bytes, contentType, ref.definition));
+    return boundedWork(() => this.#write([method, contentType, query], request, [live, decoded]));
+  }
+
+  #write(
+    [method, contentType, query]: readonly [string, string, URLSearchParams],
+    request: WriteRequest,
+    [live, decoded]: readonly [JsonObject | undefined, DecodedBody],
+  ): Answer {
+    const { ref, subresource, name } = request;
     if (method === 'POST') return this.#store(ref, [201, prepareCreate(request, decoded)], false);
     if (contentType === 'application/apply-patch+yaml') {
       if (live === undefined && subresource !== '') throw notFound(ref.definition, name);

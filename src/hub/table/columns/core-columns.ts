@@ -1,3 +1,4 @@
+import { appendAll } from '../../json/append-all.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import type { Column } from '../column.ts';
 import {
@@ -67,7 +68,11 @@ function externalAddress(service: JsonObject): string {
     (one) => textOf(one, 'ip', '') || textOf(one, 'hostname', ''),
   );
   const declared = valueAt(service, 'spec.externalIPs');
-  if (Array.isArray(declared)) addresses.push(...declared.filter((one) => typeof one === 'string'));
+  if (Array.isArray(declared))
+    appendAll(
+      addresses,
+      declared.filter((one) => typeof one === 'string'),
+    );
   if (addresses.length > 0) return addresses.join(',');
   return type === 'LoadBalancer' ? '<pending>' : '<none>';
 }

@@ -1,0 +1,59 @@
+/*
+ * Roughly how many instructions a regular expression compiles to: its characters, with counted repetitions (`{2,500}`) written out, as
+ * the compiler does. Read without parsing exactly: what is no quantifier for the compiler may count as one here, which only makes the
+ * estimate larger.
+ */
+const COUNTED = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y;
+
+/** At least 1; grows with what compiling and matching the pattern cost. */
+export function patternWeight(pattern: string): number {
+  // Weight of each open group so far; the last is the innermost.
+  const groups = [0];
+  let last = 1;
+  const add = (weight: number): void => {
+    groups.push((groups.pop() ?? 0) + weight);
+    last = weight;
+  };
+  for (let at = 0; at < pattern.length; at += 1) {
+    switch (pattern[at]) {
+      case '\\':
+        at += 1;
+        add(1);
+        break;
+      case '[':
+        at = endOfClass(pattern, at);
+        add(1);
+        break;
+      case '(':
+        groups.push(1);
+        break;
+      case ')':
+        if (groups.length > 1) add((groups.pop() ?? 0) + 1);
+        break;
+      case '{': {
+        const times = repetitions(pattern, at);
+        if (times > 1) add(last * (times - 1));
+        break;
+      }
+      default:
+        add(1);
+    }
+  }
+  return groups.reduce((sum, weight) => sum + weight, 1);
+}
+
+function endOfClass(pattern: string, start: number): number {
+  for (let at = start + 2; at < pattern.length; at += 1) {
+    if (pattern[at] === '\\') at += 1;
+    else if (pattern[at] === ']') return at;
+  }
+  return pattern.length;
+}
+
+/** 0 where the brace is no quantifier. */
+function repetitions(pattern: string, at: number): number {
+  COUNTED.lastIndex = at;
+  const match = COUNTED.exec(pattern);
+  if (match === null) return 0;
+  return Math.max(Number(match[1]), Number(match[2] ?? 0));
+}

@@ -1,0 +1,47 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { isObject } from '../json/json-value.ts';
+import { itemIdentity } from './list-order.ts';
+
+/** A list that is merged item by item: finds items by their merge key without looking at the others. */
+export class KeyedItems {
+  readonly #mergeKey: string;
+  /** Undefined where an item was removed. */
+  readonly #items: (JsonValue | undefined)[];
+  /** Indexes of the items of one key, in order. */
+  readonly #places = new Map<string, number[]>();
+
+  constructor(mergeKey: string, list: readonly JsonValue[]) {
+    this.#mergeKey = mergeKey;
+    this.#items = [...list];
+    for (const [index, item] of list.entries()) if (isObject(item)) this.#remember(item, index);
+  }
+
+  /** Merges into the first item of the same key, or appends what the merge makes of an empty one. */
+  merge(item: JsonObject, merged: (known: JsonObject) => JsonObject): void {
+    const first = this.#places.get(itemIdentity(this.#mergeKey, item))?.[0];
+    if (first !== undefined) {
+      this.#items[first] = merged(this.#items[first] as JsonObject);
+      return;
+    }
+    this.#remember(item, this.#items.length);
+    this.#items.push(merged({}));
+  }
+
+  /** Takes out every item of the same key. */
+  remove(item: JsonObject): void {
+    const identity = itemIdentity(this.#mergeKey, item);
+    for (const index of this.#places.get(identity) ?? []) this.#items[index] = undefined;
+    this.#places.delete(identity);
+  }
+
+  items(): JsonValue[] {
+    return this.#items.filter((item) => item !== undefined);
+  }
+
+  #remember(item: JsonObject, index: number): void {
+    const identity = itemIdentity(this.#mergeKey, item);
+    const known = this.#places.get(identity);
+    if (known === undefined) this.#places.set(identity, [index]);
+    else known.push(index);
+  }
+}

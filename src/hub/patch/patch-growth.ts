@@ -1,0 +1,69 @@
+import type { Operation } from 'fast-json-patch';
+import type { JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject } from '../json/json-value.ts';
+import { tooManyCopiedBytes, unprocessablePatch } from '../status/status-errors.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+
+/**
+ * What `copy` may add in all, counted as JSON. An operation that copies the result of the one before doubles the object each time.
+ * Source of the rule: JSONPatchMaxCopyBytes of k8s.io/apiserver, which also has this limit.
+ */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+const CHARACTERS_PER_STEP = 32;
+const PATH_CHARACTERS_PER_STEP = 4;
+/** Inserting into a list moves what is behind it, which the engine does very fast. */
+const MOVED_ITEMS_PER_STEP = 32;
+
+/** Pays for the operations of one JSON patch before they are done. */
+export class PatchGrowth {
+  #copiedBytes = 0;
+
+  /**
+   * @throws StatusError 413 for too much copying, 422 for an index that the list does not have
+   * @throws WorkExceededError
+   */
+  payFor(document: JsonValue, operation: Operation): void {
+    const target = this.#follow(document, operation.path);
+    if (operation.op === 'test') payForValue(target);
+    if (operation.op !== 'copy' && operation.op !== 'move') return;
+    const source = this.#follow(document, operation.from);
+    payForValue(source);
+    if (operation.op === 'copy' && source !== undefined) this.#count(source);
+    // The library looks on a clone of the whole document whether there is anything to take.
+    payForValue(document);
+    payForValue(document);
+  }
+
+  #count(copied: JsonValue): void {
+    this.#copiedBytes += Buffer.byteLength(JSON.stringify(copied));
+    if (this.#copiedBytes > MAX_COPIED_BYTES) throw tooManyCopiedBytes(MAX_COPIED_BYTES);
+  }
+
+  #follow(document: JsonValue, pointer: string): JsonValue | undefined {
+    spendWork(pointer.length / PATH_CHARACTERS_PER_STEP + 1);
+    let value: JsonValue | undefined = document;
+    for (const part of pointer.split('/').slice(1)) {
+      const key = part.replace(/~1/g, '/').replace(/~0/g, '~');
+      if (Array.isArray(value)) {
+        // The library takes the index modulo 2^32.
+        if (/^\d+$/.test(key) && Number(key) > value.length) throw unprocessablePatch();
+        spendWork(value.length / MOVED_ITEMS_PER_STEP);
+        value = value[Number(key)];
+      } else value = isObject(value) ? getOwn(value, key) : undefined;
+    }
+    return value;
+  }
+}
+
+/** Cloning or comparing a value looks at all of it. */
+function payForValue(value: JsonValue | undefined): void {
+  if (typeof value === 'string') spendWork(value.length / CHARACTERS_PER_STEP);
+  else if (Array.isArray(value)) {
+    spendWork(value.length);
+    value.forEach(payForValue);
+  } else if (isObject(value)) {
+    const below = Object.values(value);
+    spendOnKeys(below.length);
+    below.forEach(payForValue);
+  }
+}

@@ -1,0 +1,71 @@
+/*
+ * How much one request may compute without giving way to others. Work is counted in steps, one for each JSON value that one pass
+ * looks at, so the same request is always answered in the same way, on a slow machine as on a fast one. STEP_LIMIT takes well under
+ * 100 ms on a machine of 2024. The clock is only the second line: it ends what costs far more time than its steps say.
+ *
+ * The budget in force is held here and not passed from function to function: the write pipeline is synchronous, so between the
+ * beginning and the end of `withinWorkBudget` no other request runs, and a pass far below (a comparison, a sort) can be charged for
+ * without twenty signatures that hand the budget through. The rejected alternative, a parameter, also invites a new pass to forget it.
+ */
+const STEP_LIMIT = 450_000;
+/** Wide enough for a slow or busy machine: healthy requests end after a few milliseconds. */
+const TIME_LIMIT_MS = 2_000;
+const STEPS_PER_LOOK_AT_THE_CLOCK = 50_000;
+/** The engine keeps larger objects as hash tables, which cost several times as much per key. */
+const PLAIN_OBJECT_KEYS = 1_000;
+const HASHED_KEY_STEPS = 3;
+
+/** The budget is spent. Caught where the request ends, and nowhere before. */
+export class WorkExceededError extends Error {}
+
+interface Budget {
+  remaining: number;
+  /** The clock is looked at when `remaining` falls below this. */
+  nextLook: number;
+  readonly startedMs: number;
+  /** Since the first look at the clock: most requests never get that far. */
+  cpu: NodeJS.CpuUsage | undefined;
+}
+
+let current: Budget | undefined;
+
+/**
+ * Runs one synchronous part of a request with a budget of its own. A part inside a part pays from the outer budget.
+ * @throws WorkExceededError when the work is more than one request may cause
+ */
+export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
+  if (current !== undefined) return run();
+  current = {
+    remaining: steps,
+    nextLook: Math.max(0, steps - STEPS_PER_LOOK_AT_THE_CLOCK),
+    startedMs: performance.now(),
+    cpu: undefined,
+  };
+  try {
+    return run();
+  } finally {
+    current = undefined;
+  }
+}
+
+/** Pays for work that is about to be done. Outside of a request nothing is counted. @throws WorkExceededError */
+export function spendWork(steps: number): void {
+  if (current === undefined) return;
+  current.remaining -= steps;
+  if (current.remaining < current.nextLook) lookAtTheClock(current);
+}
+
+/** Pays for one pass over the keys of an object. @throws WorkExceededError */
+export function spendOnKeys(count: number): void {
+  spendWork(count <= PLAIN_OBJECT_KEYS ? count + 1 : count * HASHED_KEY_STEPS);
+}
+
+function lookAtTheClock(budget: Budget): void {
+  if (budget.remaining < 0) throw new WorkExceededError();
+  budget.nextLook = Math.max(0, budget.remaining - STEPS_PER_LOOK_AT_THE_CLOCK);
+  budget.cpu ??= process.cpuUsage();
+  if (performance.now() - budget.startedMs < TIME_LIMIT_MS) return;
+  // While the process waits for a processor the wall clock runs on; that is not the request's fault.
+  const { user, system } = process.cpuUsage(budget.cpu);
+  if ((user + system) / 1000 >= TIME_LIMIT_MS) throw new WorkExceededError();
+}
