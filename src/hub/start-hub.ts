@@ -22,6 +22,7 @@ import { FlowControl } from './flow/flow-control.ts';
 import { SecondTicks } from './flow/second-ticks.ts';
 import { HubMetrics } from './http/hub-metrics.ts';
 import { RequestHandler } from './http/request-handler.ts';
+import type { ServingIdentity } from './http/tls-server.ts';
 import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
 import { SILENT_LOG } from './hub-options.ts';
@@ -82,30 +83,11 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
   const clusters = await openClusters(options, register, { keys, fixed: { tokens, revocations } });
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
   const certificate = new ServingCertificate(keys.authority, hosts.host, clock);
-  const address = { text: '' };
   const audit = openAudit(options);
-  const flow = new FlowControl(clock);
-  const ticks = new SecondTicks(clock);
-  const metrics = new HubMetrics({
-    clusters: () => [...clusters.values()].map(gaugesOf),
-    levels: () => flow.gauges(),
-    connections: () => server.connections,
-  });
-  const handler = new RequestHandler({
+  const { server, handler, address, ticks } = assembleServer(options, {
     clusters,
-    serverAddress: () => address.text,
     audit,
-    metrics,
-    flow,
-    ticks,
-    clock,
-    log,
-  });
-  const server = new TlsServer({
     identity: await certificate.issue(),
-    connections: { ...CONNECTIONS, ...options.connections },
-    ticks,
-    onRequest: (request, response, connection) => handler.handle(request, response, connection),
   });
   const controllers: RunningControllers[] = [];
   await forEachCluster([...clusters.values()], (cluster) => createBootstrapObjects(cluster));
@@ -145,6 +127,41 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
       releaseLock();
     }),
   };
+}
+
+/** The server and the handler of its requests, which share one account of who holds what. */
+function assembleServer(
+  { clock, log, connections }: Settled,
+  deps: {
+    readonly clusters: ReadonlyMap<string, ApiCluster>;
+    readonly audit: AuditLog;
+    readonly identity: ServingIdentity;
+  },
+): {
+  readonly server: TlsServer;
+  readonly handler: RequestHandler;
+  /** `host:port`, once the server listens. */
+  readonly address: { text: string };
+  readonly ticks: SecondTicks;
+} {
+  const { clusters, audit, identity } = deps;
+  const address = { text: '' };
+  const flow = new FlowControl(clock);
+  const ticks = new SecondTicks(clock);
+  const metrics = new HubMetrics({
+    clusters: () => [...clusters.values()].map(gaugesOf),
+    levels: () => flow.gauges(),
+    connections: () => server.connections,
+  });
+  const serverAddress = (): string => address.text;
+  const handler = new RequestHandler({ clusters, serverAddress, audit, metrics, flow, ticks, clock, log });
+  const server = new TlsServer({
+    identity,
+    connections: { ...CONNECTIONS, ...connections },
+    ticks,
+    onRequest: (request, response, connection) => handler.handle(request, response, connection),
+  });
+  return { server, handler, address, ticks };
 }
 
 async function openClusters(

@@ -88,10 +88,12 @@ async function expectServing(): Promise<void> {
 describe('bodies that never end, from a user without rights', () => {
   it('900 of them over HTTP/1.1 do not keep an administrator or another user out', async () => {
     const connections: RawConnection[] = [];
-    for (let start = 0; start < 900; start += 100)
-      connections.push(...(await Promise.all(Array.from({ length: 100 }, raw))));
-    for (const { socket } of connections)
-      socket.write(post(REVIEWS, tenant, 'content-length: 50000', '{"apiVersion":'));
+    const begin = async (): Promise<void> => {
+      const one = await raw();
+      one.socket.write(post(REVIEWS, tenant, 'content-length: 50000', '{"apiVersion":'));
+      connections.push(one);
+    };
+    for (let start = 0; start < 900; start += 100) await Promise.all(Array.from({ length: 100 }, begin));
     const body = 'berth_hub_body_bytes{priority_level="global-default"}';
     await expect.poll(() => metricOf(hub, body)).toBeGreaterThan(0);
     await expectServing();

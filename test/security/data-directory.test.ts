@@ -16,8 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/app/cli/program.ts';
-import { decodeRecord, encodeRecord } from '../../src/hub/log/log-record.ts';
+import { decodeRecord, encodeLine, encodeRecord } from '../../src/hub/log/log-record.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
+import { makeEarlierDataDirectory } from '../fakes/earlier-data-directory.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
 
@@ -323,25 +324,8 @@ describe('a hub that starts', () => {
   });
 });
 
-/** The data directory as a hub of an earlier release leaves it. */
-function makeEarlierRelease(): void {
-  rmSync(at('clusters.json'));
-  for (const cluster of ['hub', 'members/east', 'members/west']) {
-    rmSync(at(cluster, 'manifest.json'));
-    for (const path of files('', cluster)) {
-      const text = readFileSync(path, 'utf8');
-      const end = text.indexOf('\n');
-      const header = decodeRecord(Buffer.from(text.slice(0, end)));
-      if (header?.type === 'segment')
-        writeFileSync(
-          path,
-          `${encodeRecord({ type: 'segment', rv: header.rv, format: 1 })}${text.slice(end + 1)}`,
-        );
-      else if (header?.type === 'snapshot')
-        writeFileSync(path, `${encodeRecord({ ...header, log: undefined })}${text.slice(end + 1)}`);
-    }
-  }
-}
+const makeEarlierRelease = () =>
+  makeEarlierDataDirectory(hub.dataDir, ['hub', 'members/east', 'members/west']);
 
 describe('a data directory of an earlier release', () => {
   it('is taken over once, whole, and is checked from then on', async () => {
@@ -384,7 +368,6 @@ describe('a data directory of an earlier release', () => {
       cpSync(join(aside, 'before', cluster), at(cluster), { recursive: true });
     }
     const body = register.slice(register.indexOf('{')).replaceAll('"ready":true', '"ready":false');
-    const { encodeLine } = await import('../../src/hub/log/log-record.ts');
     writeFileSync(at('clusters.json'), encodeLine(body.trim()));
     await expectStarts('one');
   });

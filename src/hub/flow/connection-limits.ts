@@ -6,7 +6,7 @@ export interface ConnectionLimitOptions {
 }
 
 /** So many connections may wait for their first request of a known user: from one address, and in all. */
-const STRANGERS_PER_ADDRESS = 1_000;
+const STRANGERS_PER_ADDRESS = 2_000;
 const STRANGERS_IN_ALL = 4_000;
 /** Connections of one user; client-go uses one, a client with HTTP/1.1 one for each watch. */
 const PER_USER = 1_000;

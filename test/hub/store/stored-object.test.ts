@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeRecord, encodePut, encodeRecord } from '../../../src/hub/log/log-record.ts';
 import type { PutRecord } from '../../../src/hub/log/log-record.ts';
 import { StoredObject } from '../../../src/hub/store/stored-object.ts';
+import { makeEarlierDataDirectory } from '../../fakes/earlier-data-directory.ts';
 import type { TestHub } from '../hub-harness.ts';
 import { startTestHub } from '../hub-harness.ts';
 
@@ -135,6 +136,7 @@ describe('after a restart', () => {
   it('reads the log of an earlier release, which has no facts', async () => {
     await hub.hub.close();
     const directory = join(hub.dataDir, 'hub');
+    makeEarlierDataDirectory(hub.dataDir);
     for (const name of readdirSync(directory).filter((file) => file.endsWith('.jsonl'))) {
       const lines = readFileSync(join(directory, name), 'utf8').trimEnd().split('\n');
       const old = lines.map((text) => {
