@@ -49,8 +49,14 @@ function managers(count: number, operation: string): object[] {
   }));
 }
 
+const THREE_MEGABYTES_OF_FIELDS = `{${words(250_000)
+  .map((key) => `"${key}":1`)
+  .join(',')}}`;
+
 interface Attack {
   readonly name: string;
+  /** 413 where the body is within the limit of its size, but asks for too much. */
+  readonly status: number;
   /** Writes that prepare the attack; what they answer does not matter. */
   readonly run: () => Answer;
 }
@@ -58,6 +64,7 @@ interface Attack {
 const attacks: readonly Attack[] = [
   {
     name: 'twenty thousand managers of fields',
+    status: 413,
     run: () =>
       new PipelineStore().send(
         'POST',
@@ -67,6 +74,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a keyed list that is applied again in reverse',
+    status: 413,
     run: () => {
       const store = storeOfThings({ keyed });
       store.send('PATCH', `${THING}?fieldManager=m`, thing({ keyed: keyedBy(9_000, 'x') }), APPLY_PATCH);
@@ -80,6 +88,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a set to which another manager applies other values',
+    status: 413,
     run: () => {
       const store = storeOfThings({ set });
       store.send('PATCH', `${THING}?fieldManager=one`, thing({ set: words(15_000) }), APPLY_PATCH);
@@ -93,6 +102,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a list whose items must differ',
+    status: 201,
     run: () =>
       storeOfThings({ list: { type: 'array', uniqueItems: true, items: text } }).send(
         'POST',
@@ -102,6 +112,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a rule that compares every item with the one before the update',
+    status: 413,
     run: () => {
       const store = storeOfThings({ keyedWithRule });
       store.send('POST', THINGS, thing({ keyedWithRule: keyedBy(4_000, 'x') }));
@@ -112,6 +123,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'values that are not among a thousand allowed ones',
+    status: 413,
     run: () =>
       storeOfThings({
         list: { type: 'array', items: { type: 'string', enum: words(1_000, 'allowed') } },
@@ -119,6 +131,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'values that fit none of a hundred schemas',
+    status: 413,
     run: () => {
       const oneOf = many(100, (index) => ({ properties: { a: { enum: [String(index)] } }, required: ['a'] }));
       const items = { type: 'object', properties: { a: text }, oneOf };
@@ -131,6 +144,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'empty objects that lack five hundred fields each',
+    status: 413,
     run: () => {
       const items = { type: 'object', required: words(500) };
       return storeOfThings({ list: { type: 'array', items } }).send(
@@ -142,6 +156,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'empty objects that defaults fill to thirty times the body',
+    status: 413,
     run: () => {
       const property = { type: 'string', default: 'v'.repeat(80) };
       const items = { type: 'object', properties: record(words(40), property) };
@@ -154,6 +169,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a hundred thousand owners without a name',
+    status: 413,
     run: () =>
       new PipelineStore().send(
         'POST',
@@ -163,6 +179,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'containers by the thousand',
+    status: 413,
     run: () =>
       new PipelineStore().send(
         'POST',
@@ -172,24 +189,23 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'three megabytes of unknown fields',
-    run: () =>
-      new PipelineStore().send(
-        'POST',
-        CONFIG_MAPS,
-        configMap(record(words(250_000), 1) as Record<string, unknown>),
-      ),
+    status: 413,
+    run: () => new PipelineStore().send('POST', CONFIG_MAPS, THREE_MEGABYTES_OF_FIELDS),
   },
   {
     name: 'three megabytes of brackets',
+    status: 400,
     run: () =>
       new PipelineStore().send('POST', CONFIG_MAPS, `${'['.repeat(1_500_000)}${']'.repeat(1_500_000)}`),
   },
   {
     name: 'three megabytes of empty objects',
+    status: 413,
     run: () => new PipelineStore().send('POST', CONFIG_MAPS, `[${'{},'.repeat(1_000_000)}{}]`),
   },
   {
     name: 'a definition with seven hundred patterns that are written out to ten thousand steps each',
+    status: 413,
     run: () => {
       const pattern = (key: string): object => ({
         type: 'string',
@@ -201,6 +217,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a definition whose defaults stand in one another',
+    status: 201,
     run: () => {
       let schema: object = { type: 'object', properties: record(words(8_000, 'p'), text) };
       for (let depth = 0; depth < 180; depth += 1)
@@ -210,6 +227,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a definition with rules about every one of its fields',
+    status: 413,
     run: () => {
       const rules = words(4_000, 'p').map((name) => ({ rule: `self.${name} > 1` }));
       const schema = {
@@ -222,6 +240,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'YAML of a million tiny nodes',
+    status: 413,
     run: () =>
       new PipelineStore().send(
         'PATCH',
@@ -232,6 +251,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'YAML whose aliases unfold to millions of values',
+    status: 413,
     run: () => {
       const wide = words(200, 'k')
         .map((key) => `${key}: v`)
@@ -246,6 +266,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'YAML longer than its limit',
+    status: 413,
     run: () =>
       new PipelineStore().send(
         'PATCH',
@@ -257,13 +278,13 @@ const attacks: readonly Attack[] = [
 ];
 
 describe('one write cannot hold the event loop, nor make the hub answer megabytes', () => {
-  it.each(attacks)('$name', ({ run }) => {
+  it.each(attacks)('$name', ({ run, status }) => {
     let answer: Answer | undefined;
     const spentMs = processorMs(() => {
       answer = run();
     });
     expect(spentMs).toBeLessThan(FAR_TOO_LONG_MS);
-    expect([200, 201, 400, 409, 413, 422]).toContain(answer?.status);
+    expect(answer?.status).toBe(status);
     if (answer !== undefined && answer.status >= 400)
       expect(answerLength(answer)).toBeLessThan(MAX_REFUSAL_LENGTH);
   });

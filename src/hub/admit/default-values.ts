@@ -32,7 +32,8 @@ function defaultObject(schema: Schema, object: JsonObject): JsonObject {
     setOwn(copy, key, value);
   };
   const keys = Object.keys(object);
-  spendOnKeys(keys.length);
+  const declared = defaultsOf(schema);
+  spendOnKeys(keys.length + declared.length);
   for (const key of keys) {
     const value = object[key] as JsonValue;
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
@@ -48,9 +49,7 @@ function defaultObject(schema: Schema, object: JsonObject): JsonObject {
     const filled = applyDefaults(known, value);
     if (filled !== value) set(key, filled);
   }
-  const filled = defaultsOf(schema);
-  spendWork(filled.length);
-  for (const [key, known, value] of filled)
+  for (const [key, known, value] of declared)
     if (!Object.hasOwn(object, key)) set(key, applyDefaults(known, deepClone(value)));
   return copy ?? object;
 }

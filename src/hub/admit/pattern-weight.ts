@@ -31,8 +31,9 @@ export function patternWeight(pattern: string): number {
         if (groups.length > 1) add((groups.pop() ?? 0) + 1);
         break;
       case '{': {
-        const times = repetitions(pattern, at);
+        const { times, length } = repetitions(pattern, at);
         if (times > 1) add(last * (times - 1));
+        at += length;
         break;
       }
       default:
@@ -50,10 +51,10 @@ function endOfClass(pattern: string, start: number): number {
   return pattern.length;
 }
 
-/** 0 where the brace is no quantifier. */
-function repetitions(pattern: string, at: number): number {
+/** How often the part before the brace is written out, and how many characters follow the brace; once where it is no quantifier. */
+function repetitions(pattern: string, at: number): { readonly times: number; readonly length: number } {
   COUNTED.lastIndex = at;
   const match = COUNTED.exec(pattern);
-  if (match === null) return 0;
-  return Math.max(Number(match[1]), Number(match[2] ?? 0));
+  if (match === null) return { times: 1, length: 0 };
+  return { times: Math.max(Number(match[1]), Number(match[2] ?? 0)), length: match[0].length - 1 };
 }

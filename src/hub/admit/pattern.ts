@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { spendWork } from '../work/work-budget.ts';
+import { spendOnText, spendWork } from '../work/work-budget.ts';
 import { patternWeight } from './pattern-weight.ts';
 
 /** A compiled `pattern`: linear time, whatever its author wrote. */
@@ -29,7 +29,8 @@ export function compilePattern(pattern: string): Pattern | undefined {
     const expression = RE2JS.compile(pattern);
     result = {
       test(text) {
-        spendWork(text.length / CHARACTERS_PER_STEP + (text.length * weight) / MATCHES_PER_STEP);
+        spendOnText(text.length, CHARACTERS_PER_STEP);
+        spendOnText(text.length * weight, MATCHES_PER_STEP);
         return expression.test(text);
       },
     };

@@ -133,7 +133,7 @@ function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run
 /** The cost limits of Kubernetes allow seconds for one object; the budget of the request ends it before. */
 function evaluated(...[budget, program, variables]: Parameters<typeof evaluateWithin>): BudgetedCelOutcome {
   const outcome = evaluateWithin(budget, program, variables);
-  spendWork(STEPS_PER_EVALUATION + outcome.cost / COST_PER_STEP);
+  spendWork(STEPS_PER_EVALUATION + Math.ceil(outcome.cost / COST_PER_STEP));
   return outcome;
 }
 

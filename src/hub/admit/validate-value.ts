@@ -36,7 +36,8 @@ function validateObject(
   path: FieldPath | undefined,
 ): void {
   const { required: demanded = [] } = schema;
-  spendWork(demanded.length);
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length + demanded.length);
   for (const key of demanded) {
     if (!Object.hasOwn(object, key)) problems.push(required(child(path, key)));
   }
@@ -45,8 +46,6 @@ function validateObject(
       if (textAt(object, key) === '') problems.push(required(child(path, key), 'must not be empty'));
     }
   }
-  const keys = Object.keys(object);
-  spendOnKeys(keys.length);
   for (const key of keys) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     if (known !== undefined) validateValue(known, object[key] as JsonValue, problems, child(path, key));

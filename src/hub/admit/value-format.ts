@@ -1,4 +1,4 @@
-import { spendWork } from '../work/work-budget.ts';
+import { spendOnText } from '../work/work-budget.ts';
 
 const DATE_TIME =
   /^\d{4}-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -32,7 +32,7 @@ const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 export function matchesStringFormat(format: string, text: string): boolean {
   const check = Object.hasOwn(STRING_FORMATS, format) ? STRING_FORMATS[format] : undefined;
   if (check === undefined) return true;
-  spendWork(text.length / CHARACTERS_PER_STEP);
+  spendOnText(text.length, CHARACTERS_PER_STEP);
   return (text.length <= MAX_LENGTH || UNBOUNDED_FORMATS.has(format)) && check(text);
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
-import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+import { spendOnKeys } from '../work/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
 import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from './field-shape.ts';
@@ -71,9 +71,7 @@ function compareMaps(schema: Schema, [before, after]: readonly [JsonObject, Json
     record(`f:${key}`, nodes, (below) => compare(fieldSchema(schema, key), pair, below));
   };
   const [old, now] = [Object.keys(before), Object.keys(after)];
-  spendOnKeys(old.length);
-  spendOnKeys(now.length);
-  spendWork(now.length * STEPS_PER_KEY);
+  spendOnKeys(old.length + now.length * STEPS_PER_KEY);
   for (const key of old) visit(key);
   for (const key of now) if (!Object.hasOwn(before, key)) visit(key);
 }

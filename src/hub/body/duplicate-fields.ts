@@ -1,5 +1,5 @@
 import { cutText } from '../status/cut-text.ts';
-import { spendWork } from '../work/work-budget.ts';
+import { spendOnText } from '../work/work-budget.ts';
 import { closingQuote } from './json-string.ts';
 
 const QUOTE = 0x22;
@@ -30,7 +30,7 @@ interface Level {
  * a length that fits into a message. Reads character codes: this runs on every write that is to be checked strictly.
  */
 export function duplicateFields(text: string): readonly string[] {
-  spendWork(text.length / CHARACTERS_PER_STEP);
+  spendOnText(text.length, CHARACTERS_PER_STEP);
   const found = new Set<string>();
   let findings = 0;
   const stack: Level[] = [];

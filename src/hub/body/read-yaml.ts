@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, load, Type, YAMLException } from 'js-yaml';
 import type { JsonValue } from '../json/json-value.ts';
-import { spendWork } from '../work/work-budget.ts';
+import { spendOnText, spendWork } from '../work/work-budget.ts';
 
 const TRUE = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
 const FALSE = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);
@@ -36,7 +36,7 @@ export interface YamlReading {
  * @throws WorkExceededError when reading it takes more than one request may use
  */
 export function readYaml(text: string): YamlReading {
-  spendWork(text.length / CHARACTERS_PER_STEP);
+  spendOnText(text.length, CHARACTERS_PER_STEP);
   try {
     return { value: asJson(load(text, { schema: SCHEMA, listener: pay })), duplicates: [] };
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Operation } from 'fast-json-patch';
 import type { JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 import { tooManyCopiedBytes, unprocessablePatch } from '../status/status-errors.ts';
-import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+import { spendOnKeys, spendOnText, spendWork } from '../work/work-budget.ts';
 
 /**
  * What `copy` may add in all, counted as JSON. An operation that copies the result of the one before doubles the object each time.
@@ -40,14 +40,14 @@ export class PatchGrowth {
   }
 
   #follow(document: JsonValue, pointer: string): JsonValue | undefined {
-    spendWork(pointer.length / PATH_CHARACTERS_PER_STEP + 1);
+    spendOnText(pointer.length + 1, PATH_CHARACTERS_PER_STEP);
     let value: JsonValue | undefined = document;
     for (const part of pointer.split('/').slice(1)) {
       const key = part.replace(/~1/g, '/').replace(/~0/g, '~');
       if (Array.isArray(value)) {
         // The library takes the index modulo 2^32.
         if (/^\d+$/.test(key) && Number(key) > value.length) throw unprocessablePatch();
-        spendWork(value.length / MOVED_ITEMS_PER_STEP);
+        spendWork(Math.ceil(value.length / MOVED_ITEMS_PER_STEP));
         value = value[Number(key)];
       } else value = isObject(value) ? getOwn(value, key) : undefined;
     }
@@ -57,7 +57,7 @@ export class PatchGrowth {
 
 /** Cloning or comparing a value looks at all of it. */
 function payForValue(value: JsonValue | undefined): void {
-  if (typeof value === 'string') spendWork(value.length / CHARACTERS_PER_STEP);
+  if (typeof value === 'string') spendOnText(value.length, CHARACTERS_PER_STEP);
   else if (Array.isArray(value)) {
     spendWork(value.length);
     value.forEach(payForValue);

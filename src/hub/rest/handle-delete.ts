@@ -6,6 +6,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
 import { StatusError } from '../status/status-error.ts';
+import { boundedWork } from '../work/bounded-work.ts';
 import type { DecodedBody } from '../write/write-request.ts';
 import { metadataOf } from './cluster.ts';
 import { parseDeleteOptions } from './delete-options.ts';
@@ -32,7 +33,8 @@ export async function deleteCollection(context: ResourceContext, ref: ResourceRe
   const options = parseDeleteOptions(await optionsBody(context), query);
   const listOptions = parseListOptions(query, ref);
   await parseForSelectors(cluster, { ref, namespace: info.namespace, options: listOptions });
-  const page = selectPage(cluster, { ref, namespace: info.namespace, options: listOptions });
+  const selection = { ref, namespace: info.namespace, options: listOptions };
+  const page = boundedWork(() => selectPage(cluster, selection));
   const deleter = new ObjectDeleter(cluster);
   const items: JsonObject[] = [];
   let rv = 0;

@@ -8,6 +8,8 @@ import { StatusError } from '../status/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { partialMetadataList } from '../table/partial-metadata.ts';
 import { renderTable } from '../table/table.ts';
+import { boundedWork } from '../work/bounded-work.ts';
+import { spendWork } from '../work/work-budget.ts';
 import type { Cluster } from './cluster.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { selectorOf } from './object-selector.ts';
@@ -28,6 +30,7 @@ const CHARACTERS_PER_CHUNK = 256 * 1024;
 /** A piece is cut short after so much time: after a start the objects have to be parsed as well. */
 const CHUNK_MS = 4;
 const OBJECTS_PER_LOOK_AT_THE_CLOCK = 25;
+const WORDS_PER_STEP = 16;
 
 export interface ListPage {
   readonly entries: readonly StoredObject[];
@@ -41,7 +44,7 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   const options = parseListOptions(query, ref);
   const form = formOf(context);
   await parseForSelectors(cluster, { ref, namespace: info.namespace, options });
-  const page = selectPage(cluster, { ref, namespace: info.namespace, options });
+  const page = boundedWork(() => selectPage(cluster, { ref, namespace: info.namespace, options }));
   await cluster.store.durable(Math.min(page.rv, cluster.store.rv));
   const metadata = listMeta(page);
   if (form.as === 'table') {
@@ -129,10 +132,12 @@ export function selectPage(
   const matches = selectorOf(ref, options);
   const selective = options.labels.length > 0 || options.fields.length > 0;
   const { limit } = options;
+  const steps = stepsPerObject(options);
   const entries: StoredObject[] = [];
   let at = source.start;
   for (; at < source.entries.length && (limit === 0 || entries.length < limit); at += 1) {
     const entry = source.entries[at] as StoredObject;
+    spendWork(steps);
     if (matches(entry)) entries.push(entry);
   }
   const last = entries.at(-1);
@@ -145,6 +150,12 @@ export function selectPage(
     continueToken: encodeContinue({ rv: source.rv, namespace: last.namespace, name: last.name }),
     remaining: selective ? undefined : source.entries.length - at,
   };
+}
+
+/** What a selector costs for every object, beyond what selectors of people have: a URL has room for thousands of requirements. */
+function stepsPerObject({ labels, fields }: ListOptions): number {
+  const words = labels.reduce((sum, { values }) => sum + 1 + values.length, fields.length);
+  return Math.floor(words / WORDS_PER_STEP);
 }
 
 interface ListSource {

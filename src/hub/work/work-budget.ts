@@ -18,41 +18,46 @@ const HASHED_KEY_STEPS = 3;
 /** The budget is spent. Caught where the request ends, and nowhere before. */
 export class WorkExceededError extends Error {}
 
-interface Budget {
-  remaining: number;
-  /** The clock is looked at when `remaining` falls below this. */
-  nextLook: number;
+/** Outside of a request nothing is refused; the count starts again when it has run out. */
+const UNLIMITED = 2 ** 30;
+
+interface Clocks {
   readonly startedMs: number;
   /** Since the first look at the clock: most requests never get that far. */
   cpu: NodeJS.CpuUsage | undefined;
 }
 
-let current: Budget | undefined;
+let clocks: Clocks | undefined;
+let remaining = UNLIMITED;
+/** The clock is looked at when `remaining` falls below this. */
+let nextLook = 0;
 
 /**
  * Runs one synchronous part of a request with a budget of its own. A part inside a part pays from the outer budget.
  * @throws WorkExceededError when the work is more than one request may cause
  */
 export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
-  if (current !== undefined) return run();
-  current = {
-    remaining: steps,
-    nextLook: Math.max(0, steps - STEPS_PER_LOOK_AT_THE_CLOCK),
-    startedMs: performance.now(),
-    cpu: undefined,
-  };
+  if (clocks !== undefined) return run();
+  clocks = { startedMs: performance.now(), cpu: undefined };
+  remaining = steps;
+  nextLook = Math.max(0, steps - STEPS_PER_LOOK_AT_THE_CLOCK);
   try {
     return run();
   } finally {
-    current = undefined;
+    clocks = undefined;
+    remaining = UNLIMITED;
+    nextLook = 0;
   }
 }
 
-/** Pays for work that is about to be done. Outside of a request nothing is counted. @throws WorkExceededError */
+/**
+ * Pays for work that is about to be done; outside of a request nothing is refused. Called for every object and list of every pass:
+ * whole numbers only, so that the engine need not allocate any.
+ * @throws WorkExceededError
+ */
 export function spendWork(steps: number): void {
-  if (current === undefined) return;
-  current.remaining -= steps;
-  if (current.remaining < current.nextLook) lookAtTheClock(current);
+  remaining -= steps;
+  if (remaining < nextLook) lookAtTheClock();
 }
 
 /** Pays for one pass over the keys of an object. @throws WorkExceededError */
@@ -60,12 +65,21 @@ export function spendOnKeys(count: number): void {
   spendWork(count <= PLAIN_OBJECT_KEYS ? count + 1 : count * HASHED_KEY_STEPS);
 }
 
-function lookAtTheClock(budget: Budget): void {
-  if (budget.remaining < 0) throw new WorkExceededError();
-  budget.nextLook = Math.max(0, budget.remaining - STEPS_PER_LOOK_AT_THE_CLOCK);
-  budget.cpu ??= process.cpuUsage();
-  if (performance.now() - budget.startedMs < TIME_LIMIT_MS) return;
+/** Pays for reading a text of which `perStep` characters cost as much as one value. @throws WorkExceededError */
+export function spendOnText(length: number, perStep: number): void {
+  spendWork(Math.ceil(length / perStep));
+}
+
+function lookAtTheClock(): void {
+  if (clocks === undefined) {
+    remaining = UNLIMITED;
+    return;
+  }
+  if (remaining < 0) throw new WorkExceededError();
+  nextLook = Math.max(0, remaining - STEPS_PER_LOOK_AT_THE_CLOCK);
+  clocks.cpu ??= process.cpuUsage();
+  if (performance.now() - clocks.startedMs < TIME_LIMIT_MS) return;
   // While the process waits for a processor the wall clock runs on; that is not the request's fault.
-  const { user, system } = process.cpuUsage(budget.cpu);
+  const { user, system } = process.cpuUsage(clocks.cpu);
   if ((user + system) / 1000 >= TIME_LIMIT_MS) throw new WorkExceededError();
 }
