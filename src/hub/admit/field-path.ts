@@ -2,20 +2,27 @@
 export interface FieldPath {
   readonly parent: FieldPath | undefined;
   readonly key: string | number;
+  /** The key of a map entry, which is rendered in brackets. */
+  readonly inBrackets?: true;
 }
 
 export function child(parent: FieldPath | undefined, key: string | number): FieldPath {
   return { parent, key };
 }
 
+/** The place of a map entry: `data[key]`. */
+export function entryOf(parent: FieldPath | undefined, key: string): FieldPath {
+  return { parent, key, inBrackets: true };
+}
+
 /** `spec.taints[0].key`; '' for the whole object. */
 export function pathText(path: FieldPath | undefined): string {
-  const parts: (string | number)[] = [];
-  for (let at = path; at !== undefined; at = at.parent) parts.push(at.key);
+  const parts: FieldPath[] = [];
+  for (let at = path; at !== undefined; at = at.parent) parts.push(at);
   let text = '';
-  for (const part of parts.reverse()) {
-    if (typeof part === 'number') text += `[${String(part)}]`;
-    else text += text === '' ? part : `.${part}`;
+  for (const { key, inBrackets } of parts.reverse()) {
+    if (typeof key === 'number' || inBrackets === true) text += `[${String(key)}]`;
+    else text += text === '' ? key : `.${key}`;
   }
   return text;
 }

@@ -42,8 +42,7 @@ function wantedShape(schema: Schema): { readonly type: string; readonly text: st
 }
 
 function checkMap(schema: Schema, object: JsonObject, path: string, problems: string[]): void {
-  const open =
-    schema.preserveUnknown === true || schema.additional === true || schema.embeddedResource === true;
+  const open = schema.preserveUnknown === true || schema.additional === true;
   for (const key of Object.keys(object)) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     const place = `${path}.${key}`;

@@ -1,7 +1,7 @@
 import type { ResourceRef } from '../../scheme/resource-definition.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
 import { PRIORITY_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY } from './class-strategies.ts';
-import { CONFIG_MAP_STRATEGY, SECRET_STRATEGY } from './config-strategies.ts';
+import { SECRET_STRATEGY } from './secret-strategy.ts';
 import { CRD_STRATEGY } from './crd-strategy.ts';
 import { JOB_STRATEGY } from './job-strategy.ts';
 import { NAMESPACE_STRATEGY } from './namespace-strategy.ts';
@@ -26,7 +26,6 @@ const WITH_STATUS: Strategy = { keepsStatus: true };
 /** By `plural.group`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   namespaces: NAMESPACE_STRATEGY,
-  configmaps: CONFIG_MAP_STRATEGY,
   secrets: SECRET_STRATEGY,
   services: SERVICE_STRATEGY,
   pods: POD_STRATEGY,

@@ -1,0 +1,32 @@
+import { labelValue, qualifiedName } from '../admit/name-rules.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import { checkLabelMap } from './metadata-rules.ts';
+import type { Place } from './place.ts';
+
+/** A label selector. Source: apimachinery, pkg/apis/meta/v1/validation (ValidateLabelSelector). */
+export function checkSelector(selector: JsonObject | undefined, at: Place): void {
+  if (selector === undefined) return;
+  checkLabelMap(selector, 'matchLabels', at);
+  at.each(selector, 'matchExpressions', checkRequirement);
+}
+
+function checkRequirement(requirement: JsonObject, at: Place): void {
+  const [operator, count] = [textAt(requirement, 'operator'), listAt(requirement, 'values').length];
+  if (operator === 'In' || operator === 'NotIn') {
+    if (count === 0) at.at('values').required("must be specified when `operator` is 'In' or 'NotIn'");
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+    if (count > 0) at.at('values').forbidden(detail);
+  } else at.at('operator').invalid(operator, 'not a valid selector operator');
+  at.at('key').named(textAt(requirement, 'key'), qualifiedName);
+  for (const [index, value] of textsAt(requirement, 'values').entries())
+    at.at('values').at(index).named(value, labelValue);
+}
+
+export function isEmptySelector(selector: JsonObject | undefined): boolean {
+  return (
+    Object.keys(objectAt(selector, 'matchLabels') ?? {}).length === 0 &&
+    listAt(selector, 'matchExpressions').length === 0
+  );
+}

@@ -1,0 +1,23 @@
+import type { LooseJson } from '../../../hub/loose-json.ts';
+import { canonicalJson } from '../../../../src/hub/json/canonical-json.ts';
+import type { Verdict } from './validation-case.ts';
+
+/** The comparable part of an answer. */
+export function verdictOf(status: number, body: LooseJson): Verdict {
+  if (status < 300) return body.kind === 'Carrier' ? { status, spec: canonicalJson(body.spec ?? null) } : { status };
+  const { reason, message, details } = body;
+  const causes = (details?.causes ?? []).map(
+    (cause: LooseJson) => `${cause.reason} ${cause.field ?? ''}: ${withoutObjects(cause.message)}`,
+  );
+  return causes.length > 0
+    ? { status, reason, causes }
+    : { status, reason, message: withoutObjects(message as string) };
+}
+
+/**
+ * An API server prints objects and lists as it holds them: with the field names of its own internal types, which no
+ * client sees elsewhere.
+ */
+function withoutObjects(message: string): string {
+  return message.replace(/^((?:Invalid|Duplicate|Unsupported) value: )([[{].*[\]}])(?=: |$)/s, '$1{…}');
+}
