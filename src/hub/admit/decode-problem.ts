@@ -8,6 +8,7 @@ import { matchesNumberFormat } from './value-format.ts';
 const QUANTITY_TEXT =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
+const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 const BASE64_LETTER = /[A-Za-z0-9+/]/;
 
 /** Where a value stands: the struct that has the field, and the path of the field without list indexes. */
@@ -86,9 +87,11 @@ function intOrStringProblem(schema: Schema, value: JsonValue, field: Field | und
   return problemAt({ type: 'integer', format: 'int32' }, value, field);
 }
 
-function textProblem({ format }: Schema, text: string): string | undefined {
-  if (format === 'date-time' && parseRfc3339(text) === undefined && text !== '')
-    return `parsing time ${JSON.stringify(text)} as "${TIME_LAYOUT}": cannot parse ${JSON.stringify(text)} as "2006"`;
+function textProblem({ format, name = '' }: Schema, text: string): string | undefined {
+  if (format === 'date-time' && parseRfc3339(text) === undefined) {
+    const layout = name.endsWith('.MicroTime') ? MICRO_TIME_LAYOUT : TIME_LAYOUT;
+    return `parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(text)} as "2006"`;
+  }
   if (format === 'byte') return base64Problem(text);
   return undefined;
 }

@@ -54,10 +54,16 @@ export const tooMany = (path: FieldPath | string, count: number, limit: number):
   message: `Too many: ${String(count)}: must have at most ${String(limit)} items`,
 });
 
-export const duplicate = (path: FieldPath | string, value: JsonValue): FieldProblem => ({
+export const duplicate = (path: FieldPath | string, value: JsonValue, detail = ''): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueDuplicate',
-  message: `Duplicate value: ${shown(value)}`,
+  message: `Duplicate value: ${shown(value)}${detail === '' ? '' : `: ${detail}`}`,
+});
+
+export const notFoundValue = (path: FieldPath | string, value: JsonValue, detail = ''): FieldProblem => ({
+  field: text(path),
+  reason: 'FieldValueNotFound',
+  message: `Not found: ${shown(value)}${detail === '' ? '' : `: ${detail}`}`,
 });
 
 export const forbiddenField = (path: FieldPath | string, detail: string): FieldProblem => ({

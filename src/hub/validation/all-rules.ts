@@ -1,3 +1,25 @@
+import { CERTIFICATE_RULES } from './registration-rules.ts';
+import { API_SERVICE_RULES } from './registration-rules.ts';
+import { PRIORITY_CLASS_RULES } from './storage-rules.ts';
+import { ATTACHMENT_RULES } from './storage-rules.ts';
+import { STORAGE_CLASS_RULES } from './storage-rules.ts';
+import { VOLUME_RULES } from './storage-rules.ts';
+import { CLAIM_RULES } from './storage-rules.ts';
+import { EVENT_RULES } from './core-rules.ts';
+import { NODE_RULES } from './core-rules.ts';
+import { SERVICE_ACCOUNT_RULES } from './core-rules.ts';
+import { NAMESPACE_RULES } from './core-rules.ts';
+import { AUTOSCALER_RULES } from './autoscaler-rules.ts';
+import { CRON_JOB_RULES } from './job-rules.ts';
+import { JOB_RULES } from './job-rules.ts';
+import { REPLICATION_CONTROLLER_RULES } from './apps-rules.ts';
+import { CONTROLLER_REVISION_RULES } from './apps-rules.ts';
+import { DAEMON_SET_RULES } from './apps-rules.ts';
+import { STATEFUL_SET_RULES } from './apps-rules.ts';
+import { REPLICA_SET_RULES } from './apps-rules.ts';
+import { DEPLOYMENT_RULES } from './apps-rules.ts';
+import { POD_TEMPLATE_RULES } from './pod/pod-rules.ts';
+import { POD_RULES } from './pod/pod-rules.ts';
 import { ENDPOINT_SLICE_RULES } from './endpoint-rules.ts';
 import { ENDPOINTS_RULES } from './endpoint-rules.ts';
 import { NETWORK_POLICY_RULES } from './network-policy-rules.ts';
@@ -19,6 +41,29 @@ import type { KindRules } from './kind-rules.ts';
 
 /** By `plural.group`. */
 const RULES: Readonly<Record<string, KindRules>> = {
+  'certificatesigningrequests.certificates.k8s.io': CERTIFICATE_RULES,
+  'apiservices.apiregistration.k8s.io': API_SERVICE_RULES,
+  'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS_RULES,
+  'volumeattachments.storage.k8s.io': ATTACHMENT_RULES,
+  'storageclasses.storage.k8s.io': STORAGE_CLASS_RULES,
+  persistentvolumes: VOLUME_RULES,
+  persistentvolumeclaims: CLAIM_RULES,
+  'events.events.k8s.io': EVENT_RULES,
+  events: EVENT_RULES,
+  nodes: NODE_RULES,
+  serviceaccounts: SERVICE_ACCOUNT_RULES,
+  namespaces: NAMESPACE_RULES,
+  'horizontalpodautoscalers.autoscaling': AUTOSCALER_RULES,
+  'cronjobs.batch': CRON_JOB_RULES,
+  'jobs.batch': JOB_RULES,
+  replicationcontrollers: REPLICATION_CONTROLLER_RULES,
+  'controllerrevisions.apps': CONTROLLER_REVISION_RULES,
+  'daemonsets.apps': DAEMON_SET_RULES,
+  'statefulsets.apps': STATEFUL_SET_RULES,
+  'replicasets.apps': REPLICA_SET_RULES,
+  'deployments.apps': DEPLOYMENT_RULES,
+  podtemplates: POD_TEMPLATE_RULES,
+  pods: POD_RULES,
   'endpointslices.discovery.k8s.io': ENDPOINT_SLICE_RULES,
   endpoints: ENDPOINTS_RULES,
   'networkpolicies.networking.k8s.io': NETWORK_POLICY_RULES,

@@ -92,10 +92,16 @@ function jsonObjectProblem(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const isMap = typeof value === 'object' && !Array.isArray(value);
-    return isMap ? undefined : 'json: cannot unmarshal into Go value of type map[string]interface {}';
+    return isMap ? undefined : `json: cannot unmarshal ${jsonType(value)} into ${TYPE_TEXT}`;
   } catch {
-    return 'invalid character looking for beginning of value';
+    return `invalid character '${text.trim().charAt(0)}' looking for beginning of value`;
   }
+}
+
+const TYPE_TEXT = 'Go value of type map[string]interface {}';
+
+function jsonType(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 /** An object that was made immutable stays so, and keeps its data. */

@@ -4,7 +4,6 @@ import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkEndpointIp, checkIp, checkLegacyIp, parseLegacyIp } from './ip-rules.ts';
 import type { KindRules } from './kind-rules.ts';
-import { checkLabelMap } from './metadata-rules.ts';
 import type { Place } from './place.ts';
 import { checkPort, PROTOCOLS } from './port-rules.ts';
 
@@ -48,11 +47,11 @@ const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 const MAX_PORTS = 20_000;
 const MAX_ENDPOINTS = 1000;
 const MAX_ADDRESSES = 100;
-const MAX_TOPOLOGY_LABELS = 16;
 const MAX_HINTS = 8;
 
 /** Source: pkg/apis/discovery/validation (ValidateEndpointSlice). */
 export const ENDPOINT_SLICE_RULES: KindRules = {
+  metadataChecks: 'new',
   validate: (slice, at, old) => {
     const type = textAt(slice, 'addressType');
     at.at('addressType').oneOf(type, ADDRESS_TYPES);
@@ -90,10 +89,6 @@ function checkEndpoints(slice: JsonObject, type: string, at: Place): void {
     checkAddresses(endpoint, type, place.at('addresses'));
     const node = getOwn(endpoint, 'nodeName');
     if (typeof node === 'string') place.at('nodeName').named(node, dnsSubdomain);
-    const topology = Object.keys(objectAt(endpoint, 'deprecatedTopology') ?? {}).length;
-    if (topology > MAX_TOPOLOGY_LABELS)
-      place.at('deprecatedTopology').tooMany(topology, MAX_TOPOLOGY_LABELS);
-    checkLabelMap(endpoint, 'deprecatedTopology', place);
     const host = getOwn(endpoint, 'hostname');
     if (typeof host === 'string') place.at('hostname').named(host, dnsLabel);
     checkHints(objectAt(endpoint, 'hints'), place.at('hints'));

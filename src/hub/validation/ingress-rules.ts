@@ -138,7 +138,7 @@ export const INGRESS_CLASS_RULES: KindRules = {
 };
 
 /** `example.com/path`. Source: apimachinery, pkg/util/validation (IsDomainPrefixedPath). */
-function checkDomainPath(text: string, at: Place): void {
+export function checkDomainPath(text: string, at: Place): void {
   const slash = text.indexOf('/');
   if (text === '') at.required();
   else if (slash <= 0 || slash === text.length - 1)

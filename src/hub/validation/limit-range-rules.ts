@@ -12,6 +12,7 @@ const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
 /** Source: pkg/apis/core/validation (ValidateLimitRange). */
 export const LIMIT_RANGE_RULES: KindRules = {
+  metadataChecks: 'new',
   validate: (range, at) => {
     const types = new Set<string>();
     at.at('spec').each(objectAt(range, 'spec'), 'limits', (limit, place) => {

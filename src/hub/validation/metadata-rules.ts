@@ -29,10 +29,13 @@ export function checkMetadata(
   }
   validateNewMetadata(object, pathSegment, problems);
   validateChangedMetadata(object, problems);
-  if (rules?.metadataChecks === 2) return;
-  validateChangedMetadata(object, problems);
-  checkFinalizerNames(rules, object, at);
-  if (rules?.metadataChecks !== 4) return;
+  const checks = rules?.metadataChecks ?? 3;
+  if (checks === 2) return;
+  if (checks !== 'new') {
+    validateChangedMetadata(object, problems);
+    checkFinalizerNames(rules, object, at);
+  }
+  if (checks === 3) return;
   validateNewMetadata(object, name, problems);
   checkFinalizerNames(rules, object, at);
 }
@@ -49,15 +52,12 @@ function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, a
   }
 }
 
-/** Labels and annotations of a template. */
-export function checkTemplateMetadata(template: JsonObject | undefined, at: Place): void {
+/** Labels and annotations in the metadata of a template. @param at where they are reported */
+export function checkTemplateMetadata(template: JsonObject, at: Place): void {
   const metadata = objectAt(template, 'metadata');
-  if (metadata === undefined) return;
-  const path = at.at('metadata');
-  checkLabelMap(metadata, 'labels', path);
+  checkLabelMap(metadata, 'labels', at);
   const annotations = objectAt(metadata, 'annotations');
-  if (annotations !== undefined)
-    checkAnnotations(annotations, child(path.path, 'annotations'), path.problems);
+  if (annotations !== undefined) checkAnnotations(annotations, child(at.path, 'annotations'), at.problems);
 }
 
 /** The labels in a field of an object. */

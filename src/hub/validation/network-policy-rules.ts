@@ -12,26 +12,31 @@ const TYPES = ['Ingress', 'Egress'];
 /** Source: pkg/apis/networking/validation (ValidateNetworkPolicy). */
 export const NETWORK_POLICY_RULES: KindRules = {
   metadataChecks: 4,
-  validate: (policy, at) => {
+  validate: (policy, at, old) => {
     const spec = objectAt(policy, 'spec') ?? {};
-    const place = at.at('spec');
-    checkSelector(objectAt(spec, 'podSelector'), place.at('podSelector'));
-    for (const [rules, peers] of [
-      ['ingress', 'from'],
-      ['egress', 'to'],
-    ] as const)
-      place.each(spec, rules, (rule, at) => {
-        at.each(rule, 'ports', checkPolicyPort);
-        at.each(rule, peers, checkPeer);
-      });
-    const types = textsAt(spec, 'policyTypes');
-    if (types.length > TYPES.length)
-      place.at('policyTypes').invalid([...types], 'may not specify more than two policyTypes');
-    else
-      for (const [index, type] of types.entries())
-        if (!TYPES.includes(type)) place.at('policyTypes').at(index).unsupported(type, TYPES);
+    checkSpec(spec, at.at('spec'));
+    // An update is checked twice, and each check reports.
+    if (old !== undefined) checkSpec(spec, at.at('spec'));
   },
 };
+
+function checkSpec(spec: JsonObject, at: Place): void {
+  checkSelector(objectAt(spec, 'podSelector'), at.at('podSelector'));
+  for (const [rules, peers] of [
+    ['ingress', 'from'],
+    ['egress', 'to'],
+  ] as const)
+    at.each(spec, rules, (rule, place) => {
+      place.each(rule, 'ports', checkPolicyPort);
+      place.each(rule, peers, checkPeer);
+    });
+  const types = textsAt(spec, 'policyTypes');
+  if (types.length > TYPES.length)
+    at.at('policyTypes').invalid([...types], 'may not specify more than two policyTypes');
+  else
+    for (const [index, type] of types.entries())
+      if (!TYPES.includes(type)) at.at('policyTypes').at(index).unsupported(type, TYPES);
+}
 
 function checkPolicyPort(port: JsonObject, at: Place): void {
   const protocol = getOwn(port, 'protocol');

@@ -5,6 +5,7 @@ import {
   forbiddenField,
   IMMUTABLE,
   invalidValue,
+  notFoundValue,
   required,
   tooLong,
   tooMany,
@@ -66,6 +67,12 @@ export class Place {
     this.problems.push(invalidValue(this.toString(), value, detail));
   }
 
+  /** Something wrong with the whole of a value that is not shown. */
+  wrong(detail: string): void {
+    const message = `Invalid value: ${detail}`;
+    this.problems.push({ field: this.toString(), reason: 'FieldValueInvalid', message });
+  }
+
   /** Everything that the rule finds wrong with the text. */
   named(text: string, rule: NameRule): void {
     for (const detail of rule(text)) this.invalid(text, detail);
@@ -99,13 +106,22 @@ export class Place {
     if (value !== undefined && value <= 0) this.invalid(value, 'must be greater than 0');
   }
 
+  inRange(value: number | undefined, low: number, high: number): void {
+    if (value !== undefined && (value < low || value > high))
+      this.invalid(value, `must be between ${String(low)} and ${String(high)}, inclusive`);
+  }
+
   /** A value that must be what it was. */
   fixed(value: JsonValue | undefined, old: JsonValue | undefined): void {
     if (!deepEqual(value, old)) this.invalid(value, IMMUTABLE);
   }
 
-  duplicate(value: JsonValue): void {
-    this.problems.push(duplicate(this.toString(), value));
+  duplicate(value: JsonValue, detail = ''): void {
+    this.problems.push(duplicate(this.toString(), value, detail));
+  }
+
+  notFound(value: JsonValue, detail = ''): void {
+    this.problems.push(notFoundValue(this.toString(), value, detail));
   }
 
   tooLong(limit: number): void {

@@ -1,3 +1,4 @@
+import { pathSegment } from '../admit/name-rules.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import { checkAtMostHundredPercent, checkCountOrPercent } from './int-or-percent-rules.ts';
 import type { KindRules } from './kind-rules.ts';
@@ -7,6 +8,7 @@ const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 
 /** Source: pkg/apis/policy/validation (ValidatePodDisruptionBudget). */
 export const DISRUPTION_BUDGET_RULES: KindRules = {
+  name: pathSegment,
   metadataChecks: 2,
   anyFinalizer: true,
   validate: (budget, at) => {

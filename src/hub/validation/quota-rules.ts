@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json-value.ts';
-import { listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import { getOwn, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import type { KindRules } from './kind-rules.ts';
 import type { Place } from './place.ts';
 import { checkResourceQuantity, eachQuantity } from './quantity-rules.ts';
@@ -43,7 +43,7 @@ export const QUOTA_RULES: KindRules = {
     if (old === undefined) return;
     const scopes = (one: JsonObject): readonly string[] => [...new Set(textsAt(one, 'scopes'))].sort();
     const [before, now] = [scopes(objectAt(old, 'spec') ?? {}), scopes(spec)];
-    if (before.join() !== now.join()) place.at('scopes').invalid([...now], 'field is immutable');
+    if (before.join() !== now.join()) place.at('scopes').invalid(getOwn(spec, 'scopes'), 'field is immutable');
   },
 };
 

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { objectAt } from '../../json/json-value.ts';
 import { withPodDefaults, withTemplateDefaults } from './pod-defaults.ts';
-import { selectorProblems } from './pod-selector.ts';
 import type { Strategy } from './strategy.ts';
 import {
   DAEMON_SET_COUNTS,
@@ -24,7 +23,6 @@ function workload(counts: StatusCounts, defaults: SpecDefaults): Strategy {
     generation: true,
     fillIn: (object) => withStatusCounts(withSpec(object, defaults), counts),
     onCreate: (object) => ({ ...object, status: statusWithCounts({}, counts) }),
-    validate: selectorProblems,
   };
 }
 

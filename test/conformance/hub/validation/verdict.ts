@@ -19,5 +19,6 @@ export function verdictOf(status: number, body: LooseJson): Verdict {
  * client sees elsewhere.
  */
 function withoutObjects(message: string): string {
-  return message.replace(/^((?:Invalid|Duplicate|Unsupported) value: )([[{].*[\]}])(?=: |$)/s, '$1{…}');
+  // Differences of two such objects follow on lines of their own.
+  return message.replace(/\n.*/s, '').replace(/^((?:Invalid|Duplicate|Unsupported) value: )([[{].*[\]}])(?=: |$)/s, '$1{…}');
 }
