@@ -18,7 +18,8 @@ import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane
 import { hasPeers } from './peers/peer-programs.ts';
 
 /** These change pods or need controllers; what is compared is validation. */
-const WITHOUT_PLUGINS = '--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,Priority,LimitRanger,ResourceQuota';
+const WITHOUT_PLUGINS =
+  '--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,Priority,LimitRanger,ResourceQuota';
 
 const POLL_MS = 50;
 const AT_ONCE = 8;
@@ -49,9 +50,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('validation by a real kube
   });
 
   it('answers as it is recorded', () => {
-    const wanted = new Map(
-      readRecordedCases().map((one) => [keyOf(one), JSON.stringify(one.want)]),
-    );
+    const wanted = new Map(readRecordedCases().map((one) => [keyOf(one), JSON.stringify(one.want)]));
     const changed = cases.flatMap((one, index) => {
       const answer = answers[index];
       const same = answer?.status === NO_ANSWER || wanted.get(keyOf(one)) === JSON.stringify(answer);
@@ -92,5 +91,3 @@ async function isServed(client: ControlPlane['client'], crd: JsonObject): Promis
   }
   return true;
 }
-
-

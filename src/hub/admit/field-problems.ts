@@ -22,7 +22,7 @@ export const invalidValue = (
 ): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueInvalid',
-  message: `Invalid value: ${shown(value)}: ${detail}`,
+  message: `Invalid value: ${shown(value)}${detail === '' ? '' : `: ${detail}`}`,
 });
 
 /** @param found name of the type that stands there, or the text that is no such type */

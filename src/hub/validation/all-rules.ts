@@ -1,3 +1,4 @@
+import { DEFINITION_RULES } from './registration-rules.ts';
 import { CERTIFICATE_RULES } from './registration-rules.ts';
 import { API_SERVICE_RULES } from './registration-rules.ts';
 import { PRIORITY_CLASS_RULES } from './storage-rules.ts';
@@ -5,7 +6,7 @@ import { ATTACHMENT_RULES } from './storage-rules.ts';
 import { STORAGE_CLASS_RULES } from './storage-rules.ts';
 import { VOLUME_RULES } from './storage-rules.ts';
 import { CLAIM_RULES } from './storage-rules.ts';
-import { EVENT_RULES } from './core-rules.ts';
+import { EVENT_RULES, NEW_EVENT_RULES } from './core-rules.ts';
 import { NODE_RULES } from './core-rules.ts';
 import { SERVICE_ACCOUNT_RULES } from './core-rules.ts';
 import { NAMESPACE_RULES } from './core-rules.ts';
@@ -41,6 +42,7 @@ import type { KindRules } from './kind-rules.ts';
 
 /** By `plural.group`. */
 const RULES: Readonly<Record<string, KindRules>> = {
+  'customresourcedefinitions.apiextensions.k8s.io': DEFINITION_RULES,
   'certificatesigningrequests.certificates.k8s.io': CERTIFICATE_RULES,
   'apiservices.apiregistration.k8s.io': API_SERVICE_RULES,
   'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS_RULES,
@@ -48,7 +50,7 @@ const RULES: Readonly<Record<string, KindRules>> = {
   'storageclasses.storage.k8s.io': STORAGE_CLASS_RULES,
   persistentvolumes: VOLUME_RULES,
   persistentvolumeclaims: CLAIM_RULES,
-  'events.events.k8s.io': EVENT_RULES,
+  'events.events.k8s.io': NEW_EVENT_RULES,
   events: EVENT_RULES,
   nodes: NODE_RULES,
   serviceaccounts: SERVICE_ACCOUNT_RULES,

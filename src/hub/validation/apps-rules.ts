@@ -5,10 +5,11 @@ import { checkClaimSpec } from './claim-spec.ts';
 import { checkAtMostHundredPercent, checkCountOrPercent, countOrPercent } from './int-or-percent-rules.ts';
 import type { KindRules } from './kind-rules.ts';
 import type { Place } from './place.ts';
+import { checkTemplateMetadata } from './metadata-rules.ts';
 import { checkPodTemplate } from './pod/pod-rules.ts';
-import { checkSelector, isEmptySelector } from './selector-rules.ts';
+import { checkSelector, isCompilable, isEmptySelector } from './selector-rules.ts';
 import { semanticEqual } from './semantic-equal.ts';
-import { checkOwnedTemplate, isCompilable, matchesTemplate } from './template-rules.ts';
+import { checkOwnedTemplate, matchesTemplate } from './template-rules.ts';
 
 const ROLLING = 'RollingUpdate';
 
@@ -60,8 +61,7 @@ function checkStrategy(strategy: JsonObject, at: Place): void {
   const [type, rolling] = [textAt(strategy, 'type') || ROLLING, objectAt(strategy, 'rollingUpdate')];
   const place = at.at('rollingUpdate');
   if (type === 'Recreate') {
-    if (rolling !== undefined)
-      place.forbidden("may not be specified when strategy `type` is 'Recreate'");
+    if (rolling !== undefined) place.forbidden("may not be specified when strategy `type` is 'Recreate'");
   } else if (type !== ROLLING) at.unsupported(strategy, ['Recreate', ROLLING]);
   else if (rolling !== undefined) checkRollingDeployment(rolling, place);
 }
@@ -197,12 +197,13 @@ function checkSetTemplate(spec: JsonObject, at: Place): void {
   const { hostname: _hostname, subdomain: _subdomain, ...pod } = objectAt(template, 'spec') ?? {};
   const own = new Set(claims);
   const volumes: JsonValue[] = [
-    ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+    ...[...own].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
     ...listAt(pod, 'volumes').filter((volume) => !isObject(volume) || !own.has(textAt(volume, 'name'))),
   ];
   matchesTemplate(spec, at);
   const place = at.at('template');
   checkPodTemplate({ ...template, spec: { ...pod, volumes } }, place);
+  checkTemplateMetadata(template, place);
 }
 
 const SET_FORBIDDEN =
@@ -259,4 +260,3 @@ export const REPLICATION_CONTROLLER_RULES: KindRules = {
     checkAlwaysRunning(spec, 'ReplicationController', place);
   },
 };
-

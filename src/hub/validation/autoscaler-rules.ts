@@ -1,6 +1,7 @@
+import { formatQuantity } from '../../core/model/quantity.ts';
 import { dnsLabel, pathSegment } from '../admit/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
+import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import type { KindRules } from './kind-rules.ts';
 import type { Place } from './place.ts';
 import { checkNonNegativeQuantity, quantityAt } from './quantity-rules.ts';
@@ -14,17 +15,24 @@ const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resour
 
 /** Source: pkg/apis/autoscaling/validation (ValidateHorizontalPodAutoscaler). Version 1 is checked as version 2. */
 export const AUTOSCALER_RULES: KindRules = {
-  validate: (autoscaler, at) => {
+  validate: (autoscaler, at, old) => {
     const spec = objectAt(autoscaler, 'spec') ?? {};
     const place = at.at('spec');
     const [min, max] = [numberAt(spec, 'minReplicas'), numberAt(spec, 'maxReplicas') ?? 0];
-    if (min !== undefined && min < 1)
-      place.at('minReplicas').invalid(min, 'must be greater than or equal to 1');
+    const before = objectAt(old, 'spec');
+    const lowest = numberAt(before, 'minReplicas') === 0 ? 0 : 1;
+    if (min !== undefined && min < lowest)
+      place.at('minReplicas').invalid(min, `must be greater than or equal to ${String(lowest)}`);
     if (max < 1) place.at('maxReplicas').invalid(max, 'must be greater than 0');
-    if (max < (min ?? 1) && min !== undefined)
+    if (max < (min ?? 1))
       place.at('maxReplicas').invalid(max, 'must be greater than or equal to `minReplicas`');
-    checkReference(objectAt(spec, 'scaleTargetRef') ?? {}, place.at('scaleTargetRef'));
+    checkTargetOf(spec, before, place.at('scaleTargetRef'));
     place.each(spec, 'metrics', checkMetric);
+    if (min === 0 && !countsElsewhere(spec)) {
+      const detail =
+        'must specify at least one Object or External metric to support scaling to zero replicas';
+      place.at('metrics').forbidden(detail);
+    }
     const usage = numberAt(spec, 'targetCPUUtilizationPercentage');
     if (usage !== undefined && usage < 1) {
       const target = place.at('metrics').at(0).at('resource').at('target');
@@ -36,23 +44,48 @@ export const AUTOSCALER_RULES: KindRules = {
   },
 };
 
+/** What is scaled. The version of a target that did not change is not looked at. */
+function checkTargetOf(spec: JsonObject, old: JsonObject | undefined, at: Place): void {
+  const target = objectAt(spec, 'scaleTargetRef') ?? {};
+  const before = objectAt(old, 'scaleTargetRef');
+  checkReferenceNames(target, at);
+  const [version, kind] = [textAt(target, 'apiVersion'), textAt(target, 'kind')];
+  const same = textAt(before, 'apiVersion') === version && textAt(before, 'kind') === kind;
+  if (before !== undefined && same) return;
+  if (checkVersion(version, at) && !version.includes('/') && kind !== 'ReplicationController')
+    at.at('apiVersion').invalid(version, 'apiVersion must specify API group');
+}
+
+function countsElsewhere(spec: JsonObject): boolean {
+  return listAt(spec, 'metrics').some(
+    (metric) => isObject(metric) && ['Object', 'External'].includes(textAt(metric, 'type')),
+  );
+}
+
 function checkReference(reference: JsonObject, at: Place): void {
+  checkReferenceNames(reference, at);
+  checkVersion(textAt(reference, 'apiVersion'), at);
+}
+
+function checkReferenceNames(reference: JsonObject, at: Place): void {
   for (const key of ['kind', 'name']) {
     const text = textAt(reference, key);
     if (text === '') at.at(key).required();
     else at.at(key).named(text, pathSegment);
   }
-  const version = textAt(reference, 'apiVersion');
-  if (version.split('/').length > 2)
-    at.at('apiVersion').invalid(version, `unexpected GroupVersion string: ${version}`);
+}
+
+function checkVersion(version: string, at: Place): boolean {
+  if (version.split('/').length <= 2) return true;
+  at.at('apiVersion').invalid(version, `unexpected GroupVersion string: ${version}`);
+  return false;
 }
 
 function checkScaling(rules: JsonObject | undefined, at: Place): void {
   if (rules === undefined) return;
   const seconds = numberAt(rules, 'stabilizationWindowSeconds');
   const window = at.at('stabilizationWindowSeconds');
-  if (seconds !== undefined && seconds < 0)
-    window.invalid(seconds, 'must be greater than or equal to zero');
+  if (seconds !== undefined && seconds < 0) window.invalid(seconds, 'must be greater than or equal to zero');
   if (seconds !== undefined && seconds > HOUR_SECONDS)
     window.invalid(seconds, `must be less than or equal to ${String(HOUR_SECONDS)}`);
   const select = getOwn(rules, 'selectPolicy');
@@ -91,17 +124,14 @@ const SOURCES: Readonly<Record<string, SourceCheck>> = {
     const { value, average } = checkTarget(source, at);
     const target = at.at('target');
     if (!value && !average)
-      target
-        .at('averageValue')
-        .required('must set either a target value for metric or a per-pod target');
+      target.at('averageValue').required('must set either a target value for metric or a per-pod target');
     if (value && average)
       target.at('value').forbidden('may not set both a target value for metric and a per-pod target');
   },
   pods: (source, at) => {
     checkIdentifier(source, at);
     const { average } = checkTarget(source, at);
-    if (!average)
-      at.at('target').at('averageValue').required('must specify a positive target averageValue');
+    if (!average) at.at('target').at('averageValue').required('must specify a positive target averageValue');
   },
   resource: (source, at) => {
     if (textAt(source, 'name') === '') at.at('name').required('must specify a resource name');
@@ -121,9 +151,7 @@ function checkUtilization(source: JsonObject, at: Place): void {
   const { average, utilization } = checkTarget(source, at);
   const target = at.at('target');
   if (!utilization && !average)
-    target
-      .at('averageUtilization')
-      .required('must set either a target raw value or a target utilization');
+    target.at('averageUtilization').required('must set either a target raw value or a target utilization');
   if (utilization && average)
     target.at('averageValue').forbidden('may not set both a target raw value and a target utilization');
 }
@@ -150,7 +178,7 @@ function checkTarget(source: JsonObject, at: Place): TargetFields {
   for (const key of ['value', 'averageValue']) {
     const quantity = quantityAt(target, key);
     if (quantity !== undefined && quantity.mantissa <= 0n)
-      place.at(key).invalid(getOwn(target, key), 'must be positive');
+      place.at(key).invalid(formatQuantity(quantity), 'must be positive');
   }
   const utilization = numberAt(target, 'averageUtilization');
   if (utilization !== undefined && utilization < 1)
@@ -177,4 +205,3 @@ function checkMetric(metric: JsonObject, at: Place): void {
   for (const key of present)
     if (key !== expected) at.at(key).forbidden('must populate the given metric source only');
 }
-

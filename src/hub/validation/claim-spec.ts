@@ -49,7 +49,9 @@ function checkDataSources(spec: JsonObject, at: Place): void {
   const shown = `${at.toString()}.dataSource`;
   if (textAt(reference, 'namespace') !== '')
     at.invalid(shown, 'may not be specified when dataSourceRef.namespace is specified');
-  else if (['apiGroup', 'kind', 'name'].some((key) => !deepEqual(getOwn(source, key), getOwn(reference, key))))
+  else if (
+    ['apiGroup', 'kind', 'name'].some((key) => !deepEqual(getOwn(source, key), getOwn(reference, key)))
+  )
     at.invalid(shown, 'must match dataSourceRef');
 }
 

@@ -32,7 +32,7 @@ export const CONFIG_MAP_RULES: KindRules = {
       if (Object.hasOwn(binary, key)) place.invalid(key, 'duplicate of key present in binaryData');
     }
     for (const key of Object.keys(binary)) at.at('binaryData').entry(key).named(key, configKey);
-    if (textBytes(data) + base64Bytes(binary) > LIMIT_BYTES) at.at('').tooLong(LIMIT_BYTES);
+    if (textBytes(data) + base64Bytes(binary) > LIMIT_BYTES) at.entry('').tooLong(LIMIT_BYTES);
   },
 };
 

@@ -1,4 +1,4 @@
-import { dnsLabel, labelValue, qualifiedName } from '../admit/name-rules.ts';
+import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../admit/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkLegacyCidr, parseLegacyCidr } from './ip-rules.ts';
@@ -18,18 +18,13 @@ export const NODE_RULES: KindRules = {
   metadataChecks: 4,
   validate: (node, at, old) => {
     const [spec, status] = [objectAt(node, 'spec') ?? {}, objectAt(node, 'status')];
-    if (old === undefined) {
-      checkTaints(spec, at.at('metadata'));
-      checkNodeResources(status, at);
-      checkCidrs(spec, at.at('spec').at('podCIDRs'));
-      return;
-    }
-    checkNodeResources(status, at);
-    checkNodeChange(spec, objectAt(old, 'spec') ?? {}, at.at('spec'));
-    checkTaints(spec, at.at('metadata'));
     checkTaints(spec, at.at('metadata'));
     checkNodeResources(status, at);
     checkCidrs(spec, at.at('spec').at('podCIDRs'));
+    if (old === undefined) return;
+    checkNodeResources(status, at);
+    checkNodeChange(spec, objectAt(old, 'spec') ?? {}, at.at('spec'));
+    checkTaints(spec, at.at('metadata'));
   },
 };
 
@@ -55,8 +50,14 @@ function checkNodeResources(status: JsonObject | undefined, at: Place): void {
     );
 }
 
+/** The older field for one range counts when the list does not start with it. */
+function podCidrs(spec: JsonObject): readonly string[] {
+  const [single, list] = [textAt(spec, 'podCIDR'), textsAt(spec, 'podCIDRs')];
+  return single !== '' && list[0] !== single ? [single] : list;
+}
+
 function checkCidrs(spec: JsonObject, at: Place): void {
-  const cidrs = textsAt(spec, 'podCIDRs');
+  const cidrs = podCidrs(spec);
   for (const [index, cidr] of cidrs.entries()) checkLegacyCidr(cidr, at.at(index));
   const families = cidrs.map((cidr) => parseLegacyCidr(cidr)?.address.family);
   if (cidrs.length > 1 && (cidrs.length > 2 || new Set(families).size !== 2))
@@ -64,12 +65,11 @@ function checkCidrs(spec: JsonObject, at: Place): void {
 }
 
 function checkNodeChange(spec: JsonObject, old: JsonObject, at: Place): void {
-  const [before, now] = [textsAt(old, 'podCIDRs'), textsAt(spec, 'podCIDRs')];
+  const [before, now] = [podCidrs(old), podCidrs(spec)];
   const cidrs = 'node updates may not change podCIDR except from "" to valid';
   if (before.length > 0 && before.length !== now.length) at.at('podCIDRs').forbidden(cidrs);
   else
-    for (const [index, cidr] of before.entries())
-      if (now[index] !== cidr) at.at('podCIDRs').forbidden(cidrs);
+    for (const [index, cidr] of before.entries()) if (now[index] !== cidr) at.at('podCIDRs').forbidden(cidrs);
   const provider = textAt(old, 'providerID');
   if (provider !== '' && provider !== textAt(spec, 'providerID'))
     at.at('providerID').forbidden('node updates may not change providerID except from "" to valid');
@@ -82,16 +82,22 @@ const isNew = (event: JsonObject): boolean => textAt(event, 'apiVersion') !== 'v
 
 /** Source: pkg/apis/core/validation/events.go (ValidateEventCreate, ValidateEventUpdate). */
 export const EVENT_RULES: KindRules = {
+  name: pathSegment,
   metadataChecks: 2,
   anyFinalizer: true,
-  validate: (event, at, old) => {
-    const fresh = isNew(event);
-    checkOldEvent(event, fresh, at);
-    if (!fresh) return;
-    if (old === undefined) checkNewEvent(event, at);
-    else checkEventChange(event, old, at);
-  },
+  validate: checkEvent,
 };
+
+/** Events of the newer group. */
+export const NEW_EVENT_RULES: KindRules = { validate: checkEvent };
+
+function checkEvent(event: JsonObject, at: Place, old: JsonObject | undefined): void {
+  const fresh = isNew(event);
+  checkOldEvent(event, fresh, at);
+  if (!fresh) return;
+  if (old === undefined) checkNewEvent(event, at);
+  else checkEventChange(event, old, at);
+}
 
 function checkOldEvent(event: JsonObject, fresh: boolean, at: Place): void {
   const object = objectAt(event, fresh ? 'regarding' : 'involvedObject');

@@ -70,8 +70,10 @@ function rangeProblem(range: string, bounds: Bounds): string | undefined {
   }
   if (start < bounds.min)
     return `beginning of range (${String(start)}) below minimum (${String(bounds.min)}): ${range}`;
-  if (end > bounds.max) return `end of range (${String(end)}) above maximum (${String(bounds.max)}): ${range}`;
-  if (start > end) return `beginning of range (${String(start)}) beyond end of range (${String(end)}): ${range}`;
+  if (end > bounds.max)
+    return `end of range (${String(end)}) above maximum (${String(bounds.max)}): ${range}`;
+  if (start > end)
+    return `beginning of range (${String(start)}) beyond end of range (${String(end)}): ${range}`;
   return undefined;
 }
 

@@ -58,7 +58,8 @@ function checkSpec(spec: JsonObject, at: Place): void {
 function checkRule(rule: JsonObject, at: Place): void {
   const host = textAt(rule, 'host');
   if (host !== '') {
-    if (parseLegacyIp(host) !== undefined) at.at('host').invalid(host, 'must be a DNS name, not an IP address');
+    if (parseLegacyIp(host) !== undefined)
+      at.at('host').invalid(host, 'must be a DNS name, not an IP address');
     at.at('host').named(host, hostName);
   }
   const http = objectAt(rule, 'http');

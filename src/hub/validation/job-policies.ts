@@ -61,7 +61,7 @@ function checkExitCodes(codes: JsonObject, names: ReadonlySet<string>, at: Place
   }
   const values = listAt(codes, 'values').filter((value) => typeof value === 'number');
   const place = at.at('values');
-  if (values.length === 0) place.invalid([], 'at least one value is required');
+  if (values.length === 0) place.invalid(getOwn(codes, 'values'), 'at least one value is required');
   else if (values.length > MAX_EXIT_CODES) place.tooMany(values.length, MAX_EXIT_CODES);
   const seen = new Set<number>();
   for (const [index, value] of values.entries()) {

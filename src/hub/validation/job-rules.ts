@@ -8,8 +8,8 @@ import { checkJobChange } from './job-update.ts';
 import type { KindRules } from './kind-rules.ts';
 import type { Place } from './place.ts';
 import { checkPodTemplate } from './pod/pod-rules.ts';
-import { checkSelector } from './selector-rules.ts';
-import { isCompilable, matchesTemplate } from './template-rules.ts';
+import { checkSelector, isCompilable, selects } from './selector-rules.ts';
+import { matchesTemplate } from './template-rules.ts';
 
 const MODES = ['NonIndexed', 'Indexed'];
 const MAX_INDEXED = 100_000;
@@ -27,17 +27,56 @@ const COUNTS = [
 
 /** Source: pkg/apis/batch/validation (ValidateJob, ValidateJobUpdate). */
 export const JOB_RULES: KindRules = {
+  metadataChecks: 4,
   validate: (job, at, old) => {
     const spec = objectAt(job, 'spec') ?? {};
     const place = at.at('spec');
-    checkJobSpec(spec, place);
-    if (objectAt(spec, 'selector') === undefined) place.at('selector').required();
-    else checkSelector(objectAt(spec, 'selector'), place.at('selector'));
-    if (isCompilable(objectAt(spec, 'selector'))) matchesTemplate(spec, place);
-    if (old !== undefined) checkJobChange(spec, old, place);
-    else checkPodNames(job, spec, at);
+    checkGeneratedLabels(job, old, place);
+    checkSelectedSpec(spec, place);
+    checkPodNames(job, spec, at);
+    if (old === undefined) return;
+    checkSelectedSpec(spec, place);
+    checkJobChange(spec, old, place);
   },
 };
+
+/** An update checks this twice, and each check reports. */
+function checkSelectedSpec(spec: JsonObject, at: Place): void {
+  checkJobSpec(spec, at);
+  const selector = objectAt(spec, 'selector');
+  if (selector === undefined) at.at('selector').required();
+  else checkSelector(selector, at.at('selector'));
+  if (isCompilable(selector)) matchesTemplate(spec, at);
+}
+
+function templateLabels(job: JsonObject): JsonObject {
+  return objectAt(objectAt(objectAt(objectAt(job, 'spec'), 'template'), 'metadata'), 'labels') ?? {};
+}
+
+/** Jobs of an earlier version of this hub have fewer labels. Source: pkg/apis/batch/validation (validateGeneratedSelector). */
+function checkGeneratedLabels(job: JsonObject, old: JsonObject | undefined, at: Place): void {
+  const spec = objectAt(job, 'spec') ?? {};
+  const selector = objectAt(spec, 'selector');
+  if (spec['manualSelector'] === true || selector === undefined) return;
+  const metadata = objectAt(job, 'metadata');
+  const [uid, name] = [textAt(metadata, 'uid'), textAt(metadata, 'name')];
+  const expected: Readonly<Record<string, string>> = {
+    'controller-uid': uid,
+    'job-name': name,
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+  };
+  const labels = templateLabels(job);
+  for (const [key, value] of Object.entries(expected)) {
+    if (old !== undefined && getOwn(templateLabels(old), key) === undefined) continue;
+    const place = at.at('template').at('metadata').at('labels').entry(key);
+    const found = getOwn(labels, key);
+    if (found === undefined) place.required(`must be '${value}'`);
+    else if (found !== value) place.invalid(labels, `must be '${value}'`);
+  }
+  if (isCompilable(selector) && !selects(selector, expected))
+    at.at('selector').invalid(selector, '`selector` not auto-generated');
+}
 
 /** Pods of an Indexed Job have its name and their index as host name. */
 function checkPodNames(job: JsonObject, spec: JsonObject, at: Place): void {
@@ -66,19 +105,14 @@ function checkJobSpec(spec: JsonObject, at: Place): void {
   const failure = objectAt(spec, 'podFailurePolicy');
   const replacement = getOwn(spec, 'podReplacementPolicy');
   const replacements = failure === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
-  if (typeof replacement === 'string' && !replacements.includes(replacement) && !isDefaulted(spec))
+  if (typeof replacement === 'string' && !replacements.includes(replacement))
     at.at('podReplacementPolicy').unsupported(replacement, replacements);
   checkPodTemplate(objectAt(spec, 'template') ?? {}, at.at('template'));
   checkRestartPolicy(spec, failure !== undefined, at.at('template').at('spec').at('restartPolicy'));
 }
 
-/** The hub fills in the usual policy, also where a failure policy asks for the other one. */
-function isDefaulted(spec: JsonObject): boolean {
-  return spec['podReplacementPolicy'] === 'TerminatingOrFailed' && objectAt(spec, 'podFailurePolicy') !== undefined;
-}
-
 function checkMode(spec: JsonObject, at: Place): void {
-  const mode = textAt(spec, 'completionMode') || 'NonIndexed';
+  const mode = textAt({ completionMode: 'NonIndexed', ...spec }, 'completionMode');
   if (!MODES.includes(mode)) at.at('completionMode').unsupported(mode, MODES);
   const [failed, completions] = [numberAt(spec, 'maxFailedIndexes'), numberAt(spec, 'completions')];
   const perIndex = numberAt(spec, 'backoffLimitPerIndex');
@@ -92,7 +126,10 @@ function checkMode(spec: JsonObject, at: Place): void {
   const most = `must be less than or equal to`;
   if (completions === undefined) at.at('completions').required('when completion mode is Indexed');
   if (parallelism > MAX_INDEXED)
-    at.at('parallelism').invalid(parallelism, `${most} ${String(MAX_INDEXED)} when completion mode is Indexed`);
+    at.at('parallelism').invalid(
+      parallelism,
+      `${most} ${String(MAX_INDEXED)} when completion mode is Indexed`,
+    );
   if (completions !== undefined && failed !== undefined && failed > completions)
     at.at('maxFailedIndexes').invalid(failed, `${most} completions`);
   if (failed !== undefined && failed > MAX_INDEXED)
@@ -128,12 +165,17 @@ export const CRON_JOB_RULES: KindRules = {
     if (typeof zone === 'string' && (before === undefined || getOwn(before, 'timeZone') !== zone))
       checkTimeZone(zone, place.at('timeZone'));
     place.at('concurrencyPolicy').oneOfIfSet(textAt(spec, 'concurrencyPolicy'), CONCURRENCY);
-    checkJobTemplate(objectAt(objectAt(spec, 'jobTemplate'), 'spec') ?? {}, place.at('jobTemplate').at('spec'));
+    checkJobTemplate(
+      objectAt(objectAt(spec, 'jobTemplate'), 'spec') ?? {},
+      place.at('jobTemplate').at('spec'),
+    );
     for (const key of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'])
       place.at(key).nonNegative(numberAt(spec, key));
     const name = textAt(objectAt(cronJob, 'metadata'), 'name');
     if (old === undefined && name.length > NAME_LIMIT)
-      at.at('metadata').at('name').invalid(name, `must be no more than ${String(NAME_LIMIT)} characters`);
+      at.at('metadata')
+        .at('name')
+        .invalid(name, `must be no more than ${String(NAME_LIMIT)} characters`);
   },
 };
 
@@ -163,8 +205,7 @@ function checkTimeZone(zone: string, at: Place): void {
   );
   const local = zone.toLowerCase() === 'local';
   if (local) {
-    const detail =
-      'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
+    const detail = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
     at.invalid(zone, detail);
   } else if (!plain || !isTimeZone(zone)) at.invalid(zone, `unknown time zone ${zone}`);
 }

@@ -8,8 +8,11 @@ export interface KindRules {
   readonly name?: NameRule;
   /** Finalizers need no domain. */
   readonly anyFinalizer?: true;
-  /** How often an update checks the metadata, each time reporting; `new`: the third time as that of a new object. Default 3. */
-  readonly metadataChecks?: 2 | 'new' | 4;
+  /**
+   * How often an update checks the metadata, each time reporting. `new`: the third time as that of a new object;
+   * `new twice`: the third and the fourth time. Default 3.
+   */
+  readonly metadataChecks?: 2 | 'new' | 'new twice' | 4;
   /** Checks the whole object, on create and on update; `old` is undefined on create. */
   readonly validate: (object: JsonObject, at: Place, old: JsonObject | undefined) => void;
   /** Checks a write through a subresource. Default: nothing but metadata. */

@@ -65,7 +65,12 @@ const ORDERS: readonly {
   readonly shown: 'low' | 'high';
 }[] = [
   { low: ['min', 'min'], high: ['max', 'max'], field: 'min', shown: 'low' },
-  { low: ['min', 'min'], high: ['defaultRequest', 'default request'], field: 'defaultRequest', shown: 'high' },
+  {
+    low: ['min', 'min'],
+    high: ['defaultRequest', 'default request'],
+    field: 'defaultRequest',
+    shown: 'high',
+  },
   { low: ['defaultRequest', 'default request'], high: ['max', 'max'], field: 'defaultRequest', shown: 'low' },
   {
     low: ['defaultRequest', 'default request'],
@@ -84,7 +89,9 @@ function checkOrder(limit: JsonObject, name: string, at: Place): void {
     if (below === undefined || above === undefined || compareQuantities(below, above) <= 0) continue;
     const [lower, upper] = [formatQuantity(below), formatQuantity(above)];
     const detail = `${low[1]} value ${lower} is greater than ${high[1]} value ${upper}`;
-    at.at(field).entry(name).invalid(shown === 'low' ? lower : upper, detail);
+    at.at(field)
+      .entry(name)
+      .invalid(shown === 'low' ? lower : upper, detail);
   }
   checkRatio(value, at.at('maxLimitRequestRatio').entry(name));
   const [limitValue, request] = [value('default'), value('defaultRequest')];

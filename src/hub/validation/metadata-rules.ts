@@ -32,7 +32,8 @@ export function checkMetadata(
   const checks = rules?.metadataChecks ?? 3;
   if (checks === 2) return;
   if (checks !== 'new') {
-    validateChangedMetadata(object, problems);
+    if (checks === 'new twice') validateNewMetadata(object, name, problems);
+    else validateChangedMetadata(object, problems);
     checkFinalizerNames(rules, object, at);
   }
   if (checks === 3) return;

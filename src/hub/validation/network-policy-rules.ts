@@ -40,7 +40,7 @@ function checkSpec(spec: JsonObject, at: Place): void {
 
 function checkPolicyPort(port: JsonObject, at: Place): void {
   const protocol = getOwn(port, 'protocol');
-  if (typeof protocol === 'string' && protocol !== '' && !PROTOCOLS.includes(protocol))
+  if (typeof protocol === 'string' && !PROTOCOLS.includes(protocol))
     at.at('protocol').unsupported(protocol, PROTOCOLS);
   const [value, end] = [getOwn(port, 'port'), numberAt(port, 'endPort')];
   const place = at.at('endPort');

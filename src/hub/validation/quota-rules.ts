@@ -43,7 +43,8 @@ export const QUOTA_RULES: KindRules = {
     if (old === undefined) return;
     const scopes = (one: JsonObject): readonly string[] => [...new Set(textsAt(one, 'scopes'))].sort();
     const [before, now] = [scopes(objectAt(old, 'spec') ?? {}), scopes(spec)];
-    if (before.join() !== now.join()) place.at('scopes').invalid(getOwn(spec, 'scopes'), 'field is immutable');
+    if (before.join() !== now.join())
+      place.at('scopes').invalid(getOwn(spec, 'scopes'), 'field is immutable');
   },
 };
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { KindRules } from './kind-rules.ts';
 import type { Place } from './place.ts';
-import { checkSelector } from './selector-rules.ts';
+import { checkSelector, isCompilable } from './selector-rules.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'];
@@ -29,16 +29,11 @@ export const CLUSTER_ROLE_RULES: KindRules = {
       place.at('clusterRoleSelectors').required(detail);
     }
     place.each(aggregation, 'clusterRoleSelectors', (selector, at) => {
-      const known = at.problems.length;
       checkSelector(selector, at);
-      if (at.problems.length > known && hasBadExpression(selector)) at.invalid({}, 'invalid label selector.');
+      if (!isCompilable(selector)) at.invalid(null, 'invalid label selector.');
     });
   },
 };
-
-function hasBadExpression(selector: JsonObject): boolean {
-  return listAt(selector, 'matchExpressions').length > 0;
-}
 
 function checkRule(rule: JsonObject, namespaced: boolean, at: Place): void {
   const has = (key: string): boolean => listAt(rule, key).length > 0;
@@ -67,7 +62,11 @@ function bindingRules(kinds: readonly string[], namespaced: boolean): KindRules 
     validate: (binding, at, old) => {
       const role = objectAt(binding, 'roleRef') ?? {};
       const place = at.at('roleRef');
-      const [group, kind, name] = [textAt(role, 'apiGroup') || GROUP, textAt(role, 'kind'), textAt(role, 'name')];
+      const [group, kind, name] = [
+        textAt(role, 'apiGroup') || GROUP,
+        textAt(role, 'kind'),
+        textAt(role, 'name'),
+      ];
       if (group !== GROUP) place.at('apiGroup').unsupported(group, [GROUP]);
       if (!kinds.includes(kind)) place.at('kind').unsupported(kind, kinds);
       if (name === '') place.at('name').required();

@@ -7,6 +7,7 @@ import type { Place } from './place.ts';
 
 /** Source: kube-aggregator, pkg/apis/apiregistration/validation (ValidateAPIService). */
 export const API_SERVICE_RULES: KindRules = {
+  anyFinalizer: true,
   name: pathSegment,
   metadataChecks: 4,
   validate: (service, at) => {
@@ -15,8 +16,11 @@ export const API_SERVICE_RULES: KindRules = {
     const [group, version] = [textAt(spec, 'group'), textAt(spec, 'version')];
     const name = textAt(objectAt(service, 'metadata'), 'name');
     const wanted = `${version}.${group}`;
+    const detail = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`;
+    const prefix = textAt(objectAt(service, 'metadata'), 'generateName');
+    if (prefix !== '' && prefix !== wanted) at.at('metadata').at('generateName').invalid(prefix, detail);
     if (name !== '' && pathSegment(name).length === 0 && name !== wanted)
-      at.at('metadata').at('name').invalid(name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`);
+      at.at('metadata').at('name').invalid(name, detail);
     if (group === '' && version !== 'v1')
       place.at('group').required('only v1 may have an empty group and it better be legacy kube');
     if (group !== '') place.at('group').named(group, dnsSubdomain);
@@ -78,7 +82,6 @@ const USAGES = [
   'signing',
   'timestamping',
 ];
-const anyName: NameRule = () => [];
 const MIN_SECONDS = 600;
 const MAX_DOMAIN_LENGTH = 253;
 
@@ -87,7 +90,7 @@ const MAX_DOMAIN_LENGTH = 253;
  * change, is checked by the strategy of the kind.
  */
 export const CERTIFICATE_RULES: KindRules = {
-  name: anyName,
+  name: pathSegment,
   metadataChecks: 4,
   validate: (request, at) => {
     const spec = objectAt(request, 'spec') ?? {};
@@ -150,3 +153,18 @@ function checkConditions(request: JsonObject, at: Place): void {
     seen.add(type);
   });
 }
+
+/** A CustomResourceDefinition. What it defines is checked by the strategy of the kind. */
+export const DEFINITION_RULES: KindRules = {
+  anyFinalizer: true,
+  validate: (definition, at) => {
+    const spec = objectAt(definition, 'spec');
+    const names = at.at('spec').at('names');
+    for (const list of ['shortNames', 'categories'])
+      for (const [index, name] of textsAt(objectAt(spec, 'names'), list).entries())
+        names.at(list).at(index).named(name, dns1035Label);
+    const conversion = objectAt(spec, 'conversion');
+    const strategy = at.at('spec').at('conversion').at('strategy');
+    if (conversion !== undefined) strategy.oneOf(textAt(conversion, 'strategy'), ['None', 'Webhook']);
+  },
+};

@@ -29,8 +29,7 @@ const STANDARD = new Set([...[...QUOTA].filter((name) => name !== 'limits.epheme
 const NATIVE_PREFIX = 'kubernetes.io/';
 
 export const isHugePage = (name: string): boolean => name.startsWith('hugepages-');
-const isQuotaHugePage = (name: string): boolean =>
-  isHugePage(name) || name.startsWith('requests.hugepages-');
+const isQuotaHugePage = (name: string): boolean => isHugePage(name) || name.startsWith('requests.hugepages-');
 const isNative = (name: string): boolean => !name.includes('/') || name.includes(NATIVE_PREFIX);
 
 export function isExtended(name: string): boolean {
@@ -56,12 +55,14 @@ export function checkResourceName(name: string, at: Place): boolean {
 export function checkContainerResourceName(name: string, at: Place): void {
   checkResourceName(name, at);
   if (!name.includes('/')) {
-    if (!CONTAINER.has(name) && !isHugePage(name)) at.invalid(name, 'must be a standard resource for containers');
+    if (!CONTAINER.has(name) && !isHugePage(name))
+      at.invalid(name, 'must be a standard resource for containers');
   } else if (!isNative(name) && !isExtended(name))
     at.invalid(name, "doesn't follow extended resource name standard");
 }
 
 export function checkQuotaResourceName(name: string, at: Place): void {
   checkResourceName(name, at);
-  if (!name.includes('/') && !isStandardQuota(name)) at.invalid(name, 'must be a standard resource for quota');
+  if (!name.includes('/') && !isStandardQuota(name))
+    at.invalid(name, 'must be a standard resource for quota');
 }

@@ -25,8 +25,7 @@ export function checkClusterIps(spec: JsonObject, at: Place): void {
   const [single, ips] = [textAt(spec, 'clusterIP'), clusterIpsOf(spec)];
   const place = at.at('clusterIPs');
   if (single !== '' && ips.length === 0) place.required();
-  else if (single !== '' && ips[0] !== single)
-    place.invalid([...ips], 'first value must match `clusterIP`');
+  else if (single !== '' && ips[0] !== single) place.invalid([...ips], 'first value must match `clusterIP`');
   else if (single === '' && ips.length > 0)
     place.invalid([...ips], 'must be empty when `clusterIP` is not specified');
   checkFamilies(spec, at);
@@ -76,7 +75,10 @@ export function checkClusterIpChange(spec: JsonObject, old: JsonObject, at: Plac
   }
   for (const [index, ip] of before.entries()) {
     const changed = now[index] !== ip && (index === 0 || before.length === now.length);
-    if (changed) at.at('clusterIPs').at(index).invalid([...now], 'may not change once set');
+    if (changed)
+      at.at('clusterIPs')
+        .at(index)
+        .invalid([...now], 'may not change once set');
   }
   if (before.length > 1 && now.length === 1 && textAt(spec, 'ipFamilyPolicy') !== 'SingleStack') {
     const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP";

@@ -55,7 +55,9 @@ function canAllocate(spec: JsonObject, old: JsonObject | undefined, at: Place): 
     if (ip !== 'None' && !kept.has(ip)) checkLegacyIp(ip, at.at('clusterIPs').at(index));
   if (at.problems.length > known) return false;
   if (type !== 'NodePort' && type !== 'LoadBalancer') return true;
-  const taken = new Set(listAt(old, 'ports').map((port) => (isObject(port) ? numberAt(port, 'nodePort') : 0)));
+  const taken = new Set(
+    listAt(old, 'ports').map((port) => (isObject(port) ? numberAt(port, 'nodePort') : 0)),
+  );
   at.each(spec, 'ports', (port, place) => {
     const number = numberAt(port, 'nodePort') ?? 0;
     if (number === 0 || taken.has(number) || at.problems.length > known) return;
@@ -124,10 +126,7 @@ function targetOf(port: JsonObject): string | number | undefined {
 function checkAffinity(spec: JsonObject, at: Place): void {
   const affinity = textAt(spec, 'sessionAffinity');
   at.at('sessionAffinity').oneOfIfSet(affinity, AFFINITIES);
-  const timeout = numberAt(
-    objectAt(objectAt(spec, 'sessionAffinityConfig'), 'clientIP'),
-    'timeoutSeconds',
-  );
+  const timeout = numberAt(objectAt(objectAt(spec, 'sessionAffinityConfig'), 'clientIP'), 'timeoutSeconds');
   if (affinity !== 'ClientIP' || timeout === undefined || (timeout > 0 && timeout <= DAY_SECONDS)) return;
   const place = at.at('sessionAffinityConfig').at('clientIP').at('timeoutSeconds');
   place.invalid(timeout, `must be greater than 0 and less than ${String(DAY_SECONDS)}`);
@@ -201,8 +200,7 @@ function checkTraffic(spec: JsonObject, at: Place): void {
   const health = numberAt(spec, 'healthCheckNodePort') ?? 0;
   if (health !== 0 && needsHealthCheck(spec)) checkPort(health, at.at('healthCheckNodePort'));
   else if (health !== 0) {
-    const detail =
-      "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+    const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     at.at('healthCheckNodePort').invalid(health, detail);
   }
   const internal = getOwn(spec, 'internalTrafficPolicy');

@@ -1,6 +1,7 @@
 import { dnsSubdomain, qualifiedName } from '../admit/name-rules.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
+import type { Quantity } from '../../core/model/quantity.ts';
 import { compareQuantities } from '../../core/model/quantity.ts';
 import { checkAccessModes, checkClaimSpec, checkVolumeMode } from './claim-spec.ts';
 import type { KindRules } from './kind-rules.ts';
@@ -11,6 +12,7 @@ import { checkDriverName, VOLUME_CHECKS } from './pod/volumes.ts';
 import { checkPositiveQuantity, eachQuantity, quantityAt } from './quantity-rules.ts';
 import { semanticEqual } from './semantic-equal.ts';
 
+const ZERO: Quantity = { mantissa: 0n, exponent: 0, format: 'DecimalSI' };
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 /** Source: pkg/apis/core/validation (ValidatePersistentVolumeClaim, ValidatePersistentVolumeClaimUpdate). */
@@ -35,16 +37,15 @@ function checkClaimChange(claim: JsonObject, old: JsonObject, at: Place): void {
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
     at.at('spec').forbidden(detail);
   }
-  const size = (one: JsonObject): ReturnType<typeof quantityAt> =>
-    quantityAt(objectAt(objectAt(one, 'resources'), 'requests'), 'storage');
+  const size = (one: JsonObject): Quantity =>
+    quantityAt(objectAt(objectAt(one, 'resources'), 'requests'), 'storage') ?? ZERO;
   const [now, then] = [size(spec), size(before)];
-  const capacity = quantityAt(objectAt(objectAt(old, 'status'), 'capacity'), 'storage');
-  const smaller = now !== undefined && then !== undefined && compareQuantities(now, then) < 0;
-  if (smaller && capacity !== undefined && compareQuantities(now, capacity) <= 0) {
+  const capacity = quantityAt(objectAt(objectAt(old, 'status'), 'capacity'), 'storage') ?? ZERO;
+  if (compareQuantities(now, then) < 0 && compareQuantities(now, capacity) <= 0) {
     const place = at.at('spec').at('resources').at('requests').at('storage');
     place.forbidden('field can not be less than status.capacity');
   }
-  const mode = (one: JsonObject): string => textAt(one, 'volumeMode') || 'Filesystem';
+  const mode = (one: JsonObject): JsonValue => getOwn(one, 'volumeMode') ?? 'Filesystem';
   at.at('volumeMode').fixed(mode(spec), mode(before));
 }
 
@@ -89,28 +90,36 @@ const VOLUME_SOURCES = [
 
 /** Source: pkg/apis/core/validation (ValidatePersistentVolume, ValidatePersistentVolumeUpdate). */
 export const VOLUME_RULES: KindRules = {
-  metadataChecks: 4,
+  metadataChecks: 'new twice',
   validate: (volume, at, old) => {
     const spec = objectAt(volume, 'spec') ?? {};
-    const place = at.at('spec');
-    if (textsAt(spec, 'accessModes').length === 0) place.at('accessModes').required();
-    checkAccessModes(spec, place.at('accessModes'));
-    checkCapacity(spec, place.at('capacity'));
-    place.at('persistentVolumeReclaimPolicy').oneOfIfSet(textAt(spec, 'persistentVolumeReclaimPolicy'), RECLAIM);
-    checkAffinity(spec, place.at('nodeAffinity'));
-    checkSource(spec, place);
-    const name = textAt(spec, 'storageClassName');
-    if (name !== '') place.at('storageClassName').named(name, dnsSubdomain);
-    checkVolumeMode(spec, place.at('volumeMode'));
-    if (old !== undefined) checkVolumeChange(spec, objectAt(old, 'spec') ?? {}, at);
+    checkVolume(spec, at.at('spec'));
+    if (old === undefined) return;
+    checkVolume(spec, at.at('spec'));
+    checkVolumeChange(spec, objectAt(old, 'spec') ?? {}, at);
   },
 };
+
+function checkVolume(spec: JsonObject, place: Place): void {
+  if (textsAt(spec, 'accessModes').length === 0) place.at('accessModes').required();
+  checkAccessModes(spec, place.at('accessModes'));
+  checkCapacity(spec, place.at('capacity'));
+  place
+    .at('persistentVolumeReclaimPolicy')
+    .oneOfIfSet(textAt(spec, 'persistentVolumeReclaimPolicy'), RECLAIM);
+  checkAffinity(spec, place.at('nodeAffinity'));
+  checkSource(spec, place);
+  const name = textAt(spec, 'storageClassName');
+  if (name !== '') place.at('storageClassName').named(name, dnsSubdomain);
+  checkVolumeMode(spec, place.at('volumeMode'));
+}
 
 function checkCapacity(spec: JsonObject, at: Place): void {
   const capacity = objectAt(spec, 'capacity') ?? {};
   const names = Object.keys(capacity);
   if (names.length === 0) at.required();
-  if (!names.includes('storage') || names.length > 1) at.unsupported(capacity, ['storage']);
+  if (!names.includes('storage') || names.length > 1)
+    at.unsupported(getOwn(spec, 'capacity') ?? null, ['storage']);
   eachQuantity(capacity, at, (_name, quantity, place) => {
     if (quantity.mantissa < 0n) place.invalid(Number(quantity.mantissa), 'must be a valid resource quantity');
     checkPositiveQuantity(quantity, place);
@@ -160,11 +169,14 @@ function checkVolumeChange(spec: JsonObject, old: JsonObject, at: Place): void {
     at.at('spec')
       .at('persistentvolumesource')
       .forbidden('spec.persistentvolumesource is immutable after creation');
-  const mode = (one: JsonObject): string => textAt(one, 'volumeMode') || 'Filesystem';
+  const mode = (one: JsonObject): JsonValue => getOwn(one, 'volumeMode') ?? 'Filesystem';
   at.at('volumeMode').fixed(mode(spec), mode(old));
   const before = getOwn(old, 'nodeAffinity');
   if (before !== undefined && !semanticEqual(getOwn(spec, 'nodeAffinity'), before))
-    at.at('nodeAffinity').invalid(getOwn(spec, 'nodeAffinity'), 'field is immutable');
+    at.at('nodeAffinity').invalid(
+      getOwn(spec, 'nodeAffinity'),
+      'field is immutable, except for updating from beta label to GA',
+    );
 }
 
 const CLASS_RECLAIM = ['Delete', 'Retain'];
@@ -187,9 +199,23 @@ export const STORAGE_CLASS_RULES: KindRules = {
     const mode = getOwn(storageClass, 'volumeBindingMode');
     if (typeof mode === 'string' && !BINDING_MODES.includes(mode))
       at.at('volumeBindingMode').unsupported(mode, BINDING_MODES);
-    at.each(storageClass, 'allowedTopologies', checkTopology);
+    checkTopologies(storageClass, at);
   },
 };
+
+function checkTopologies(storageClass: JsonObject, at: Place): void {
+  const seen: JsonObject[] = [];
+  at.each(storageClass, 'allowedTopologies', (term, place) => {
+    checkTopology(term, place);
+    // An API server compares a term also with as many empty ones as there are terms.
+    const blank = listAt(term, 'matchLabelExpressions').length === 0;
+    const known =
+      seen.filter((one) => semanticEqual(one, term)).length +
+      (blank ? listAt(storageClass, 'allowedTopologies').length : 0);
+    for (let count = 0; count < known; count += 1) place.at('matchLabelExpressions').duplicate('');
+    seen.push(term);
+  });
+}
 
 function checkTopology(term: JsonObject, at: Place): void {
   const keys = new Set<string>();
@@ -219,10 +245,7 @@ export const ATTACHMENT_RULES: KindRules = {
     if (volume === undefined && inline === undefined) place.at('source').required(exactly);
     else if (volume !== undefined && inline !== undefined) place.at('source').forbidden(exactly);
     else if (volume === '')
-      place
-        .at('source')
-        .at('persistentVolumeName')
-        .required('must specify non empty persistentVolumeName');
+      place.at('source').at('persistentVolumeName').required('must specify non empty persistentVolumeName');
     place.at('nodeName').named(textAt(spec, 'nodeName'), dnsSubdomain);
     if (old !== undefined) {
       if (!semanticEqual(spec, objectAt(old, 'spec'))) place.invalid(spec, 'field is immutable');
@@ -253,4 +276,3 @@ export const PRIORITY_CLASS_RULES: KindRules = {
     if (typeof policy === 'string') at.at('preemptionPolicy').oneOf(policy, PREEMPTION_POLICIES);
   },
 };
-

@@ -52,11 +52,7 @@ function problemsOf(
 }
 
 /** On update the same rules stand in three places of an API server, and each reports. */
-function checkOwnMetadata(
-  object: JsonObject,
-  old: JsonObject | undefined,
-  problems: FieldProblem[],
-): void {
+function checkOwnMetadata(object: JsonObject, old: JsonObject | undefined, problems: FieldProblem[]): void {
   if (old === undefined) {
     validateNewMetadata(object, dnsSubdomain, problems);
     return;

@@ -48,7 +48,8 @@ export function startPeer(name: string, { args, logFile, env }: PeerOptions): Pe
   return {
     async until(ready) {
       while (!(await ready().catch(() => false))) {
-        if (!isRunning()) throw new Error(`${name} ended early: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
+        if (!isRunning())
+          throw new Error(`${name} ended early: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
         await pause(POLL_MS);
       }
     },

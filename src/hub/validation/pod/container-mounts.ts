@@ -43,8 +43,7 @@ function checkSubPaths(mount: JsonObject, [at, list]: readonly [Place, Place]): 
   const [path, expression] = [textAt(mount, 'subPath'), textAt(mount, 'subPathExpr')];
   if (path !== '') checkDescendingPath(path, list.at('subPath'));
   if (expression === '') return;
-  if (path !== '')
-    at.at('subPathExpr').invalid(expression, 'subPathExpr and subPath are mutually exclusive');
+  if (path !== '') at.at('subPathExpr').invalid(expression, 'subPathExpr and subPath are mutually exclusive');
   checkDescendingPath(expression, list.at('subPathExpr'));
 }
 
@@ -80,8 +79,7 @@ export function checkDevices(container: JsonObject, volumes: Volumes, at: Place)
     const isClaim = ['persistentVolumeClaim', 'ephemeral'].some((key) => objectAt(volume, key) !== undefined);
     if (volume === undefined) nameAt.notFound(name);
     else if (!isClaim) {
-      const detail =
-        'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+      const detail = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
       nameAt.invalid(name, detail);
     }
     if (path === '') pathAt.required();

@@ -30,8 +30,7 @@ function checkOperator(requirement: JsonObject, at: Place): void {
   if (operator === 'In' || operator === 'NotIn') {
     if (count === 0) values.required("must be specified when `operator` is 'In' or 'NotIn'");
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (count > 0)
-      values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    if (count > 0) values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
   } else if (operator === 'Gt' || operator === 'Lt') {
     if (count !== 1) values.required("must be specified single value when `operator` is 'Lt' or 'Gt'");
   } else at.at('operator').invalid(operator, NOT_VALID);

@@ -4,7 +4,7 @@ import type { KindRules } from '../kind-rules.ts';
 import { checkTemplateMetadata } from '../metadata-rules.ts';
 import type { Place } from '../place.ts';
 import { checkPodSpec } from './pod-spec.ts';
-import { checkPodChange } from './pod-update.ts';
+import { checkImageText, checkPodChange } from './pod-update.ts';
 
 /** Source: pkg/apis/core/validation (ValidatePodCreate, ValidatePodUpdate). */
 export const POD_RULES: KindRules = {
@@ -13,13 +13,9 @@ export const POD_RULES: KindRules = {
     const spec = objectAt(pod, 'spec') ?? {};
     const place = at.at('spec');
     checkPodAnnotations(pod, at.at('metadata').at('annotations'));
-    checkPodSpec(spec, true, place);
+    checkPodSpec(spec, textAt(objectAt(pod, 'metadata'), 'name'), place);
     for (const list of ['containers', 'initContainers'])
-      place.each(spec, list, (container, at) => {
-        const image = textAt(container, 'image');
-        if (image.trim() !== image)
-          at.at('image').invalid(image, 'must not have leading or trailing whitespace');
-      });
+      place.each(spec, list, (container, at) => checkImageText(container, at.at('image')));
     if (old !== undefined) checkPodChange(spec, objectAt(old, 'spec') ?? {}, place);
     else checkNewPod(spec, place);
   },
@@ -46,7 +42,7 @@ export function checkPodTemplate(template: JsonObject, at: Place): void {
   checkTemplateMetadata(template, at);
   checkPodAnnotations(template, at.at('annotations'));
   const spec = objectAt(template, 'spec') ?? {};
-  checkPodSpec(spec, false, at.at('spec'));
+  checkPodSpec(spec, undefined, at.at('spec'));
   if (listAt(spec, 'ephemeralContainers').length > 0)
     at.at('spec').at('ephemeralContainers').forbidden('ephemeral containers not allowed in pod template');
 }

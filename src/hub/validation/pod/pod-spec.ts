@@ -24,10 +24,10 @@ export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
 const MAX_INT32 = 2 ** 31 - 1;
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** Source: pkg/apis/core/validation (ValidatePodSpec). @param isPod and not a template of pods */
-export function checkPodSpec(spec: JsonObject, isPod: boolean, at: Place): void {
+/** Source: pkg/apis/core/validation (ValidatePodSpec). @param podName undefined: a template of pods */
+export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: Place): void {
   const pod: PodContext = {
-    volumes: checkVolumes(spec, at),
+    volumes: checkVolumes(spec, podName, at),
     claims: checkResourceClaims(spec, at),
     graceSeconds: numberAt(spec, 'terminationGracePeriodSeconds') ?? DEFAULT_GRACE_SECONDS,
     restartPolicy: textAt(spec, 'restartPolicy'),
@@ -36,7 +36,7 @@ export function checkPodSpec(spec: JsonObject, isPod: boolean, at: Place): void 
   checkContainers(spec, pod, at);
   checkInitContainers(spec, pod, at);
   checkPodResources(spec, pod, at);
-  checkHostNetworkPorts(spec, isPod, at);
+  checkHostNetworkPorts(spec, podName !== undefined, at);
   at.at('restartPolicy').oneOfIfSet(pod.restartPolicy, RESTART_POLICIES);
   at.at('dnsPolicy').oneOfIfSet(textAt(spec, 'dnsPolicy'), DNS_POLICIES);
   checkLabelMap(spec, 'nodeSelector', at);
@@ -70,7 +70,9 @@ function checkNames(spec: JsonObject, at: Place): void {
   const overhead = objectAt(spec, 'overhead');
   if (overhead !== undefined) checkResources({ limits: overhead }, new Set(), at.at('overhead'));
   const os = objectAt(spec, 'os');
-  if (os !== undefined) at.at('os').at('name').oneOf(textAt(os, 'name'), ['linux', 'windows']);
+  if (os === undefined) return;
+  if (textAt(os, 'name') === '') at.at('os').at('name').required();
+  else at.at('os').oneOfIfSet(textAt(os, 'name'), ['linux', 'windows']);
 }
 
 function checkResourceClaims(spec: JsonObject, at: Place): ReadonlySet<string> {
@@ -85,7 +87,10 @@ function checkResourceClaims(spec: JsonObject, at: Place): ReadonlySet<string> {
     );
     const choice = 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
     if (sources.length > 1)
-      place.invalid(claim, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified');
+      place.invalid(
+        claim,
+        'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+      );
     else if (sources.length === 0) place.invalid(claim, choice);
     for (const key of sources) place.at(key).named(textAt(claim, key), dnsSubdomain);
   });

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { deepEqual, isObject, listAt, numberAt, textAt } from '../../json/json-value.ts';
+import { deepEqual, getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { Place } from '../place.ts';
 import { semanticEqual } from '../semantic-equal.ts';
 
@@ -9,16 +9,27 @@ const UPDATABLE =
 /** What may change in a pod once it is there. Source: pkg/apis/core/validation (ValidatePodUpdate). */
 export function checkPodChange(spec: JsonObject, old: JsonObject, at: Place): void {
   for (const list of ['containers', 'initContainers']) {
-    if (listAt(spec, list).length === listAt(old, list).length) continue;
-    at.at(list).forbidden('pod updates may not add or remove containers');
-    return;
+    if (listAt(spec, list).length !== listAt(old, list).length) {
+      at.at(list).forbidden('pod updates may not add or remove containers');
+      return;
+    }
+    at.each(spec, list, (container, place) => {
+      if (textAt(container, 'image') === '') place.at('image').required();
+      checkImageText(container, place.at('image'));
+    });
   }
   if (!checkDeadline(spec, old, at.at('activeDeadlineSeconds'))) return;
   checkTolerations(spec, old, at.at('tolerations'));
   checkNewGates(spec, old, at.at('schedulingGates'));
   const gated = listAt(old, 'schedulingGates').length > 0;
+  if (gated) checkNarrowed(spec, old, at);
   if (!semanticEqual(fixedPart(spec, gated), fixedPart(old, gated)))
     at.forbidden(`pod updates may not change fields other than ${UPDATABLE}`);
+}
+
+export function checkImageText(container: JsonObject, at: Place): void {
+  const image = textAt(container, 'image');
+  if (image.trim() !== image) at.invalid(image, 'must not have leading or trailing whitespace');
 }
 
 /** Whether the rest is worth checking. */
@@ -57,6 +68,46 @@ function checkNewGates(spec: JsonObject, old: JsonObject, at: Place): void {
   }
 }
 
+/** The nodes of a pod that is not scheduled yet may become fewer. */
+function checkNarrowed(spec: JsonObject, old: JsonObject, at: Place): void {
+  const selector = objectAt(spec, 'nodeSelector') ?? {};
+  const kept = Object.entries(objectAt(old, 'nodeSelector') ?? {}).every(
+    ([key, value]) => getOwn(selector, key) === value,
+  );
+  if (!kept) {
+    const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
+    at.at('nodeSelector').invalid(getOwn(spec, 'nodeSelector'), detail);
+  }
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  const termsOf = (one: JsonObject): JsonObject | undefined =>
+    objectAt(objectAt(objectAt(one, 'affinity'), 'nodeAffinity'), required);
+  const place = at.at('affinity').at('nodeAffinity').at(required).at('nodeSelectorTerms');
+  checkTerms(termsOf(spec), listAt(termsOf(old), 'nodeSelectorTerms'), place);
+}
+
+function checkTerms(now: JsonObject | undefined, old: readonly JsonValue[], at: Place): void {
+  const terms = listAt(now, 'nodeSelectorTerms');
+  if (old.length === 0) return;
+  if (old.length !== terms.length) {
+    const detail = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
+    at.invalid(getOwn(now ?? {}, 'nodeSelectorTerms'), detail);
+    return;
+  }
+  for (const [index, term] of old.entries()) {
+    const found = terms[index];
+    if (isObject(term) && isObject(found) && startsWithTerm(found, term)) continue;
+    at.at(index).invalid(found, 'only additions are allowed (no mutations or deletions)');
+  }
+}
+
+function startsWithTerm(term: JsonObject, old: JsonObject): boolean {
+  if (listAt(old, 'matchExpressions').length === 0 && listAt(old, 'matchFields').length === 0)
+    return semanticEqual(term, old);
+  return ['matchExpressions', 'matchFields'].every((key) =>
+    listAt(old, key).every((one, index) => deepEqual(one, listAt(term, key)[index] ?? null)),
+  );
+}
+
 /** A spec without what may change. A pod that is not scheduled yet may still be told where to go. */
 function fixedPart(spec: JsonObject, gated: boolean): JsonObject {
   const {
@@ -74,7 +125,8 @@ function fixedPart(spec: JsonObject, gated: boolean): JsonObject {
   };
   if (gated) {
     delete fixed['nodeSelector'];
-    delete fixed['affinity'];
+    const { nodeAffinity: _nodes, ...affinity } = objectAt(spec, 'affinity') ?? {};
+    fixed['affinity'] = Object.keys(affinity).length === 0 ? null : affinity;
   }
   return fixed;
 }

@@ -49,12 +49,7 @@ function checkHttpGet(get: JsonObject, at: Place): void {
 }
 
 /** Exactly one way to ask. @param kinds that are possible here */
-function checkHandler(
-  owner: JsonObject,
-  kinds: ReadonlySet<string>,
-  grace: GracePeriod,
-  at: Place,
-): void {
+function checkHandler(owner: JsonObject, kinds: ReadonlySet<string>, grace: GracePeriod, at: Place): void {
   let count = 0;
   for (const [kind, check] of HANDLERS) {
     const handler = kinds.has(kind) ? objectAt(owner, kind) : undefined;

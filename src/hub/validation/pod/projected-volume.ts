@@ -5,7 +5,14 @@ import type { Place } from '../place.ts';
 import { checkSelector } from '../selector-rules.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode } from './volume-files.ts';
 
-const KINDS = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'clusterTrustBundle', 'podCertificate'];
+const KINDS = [
+  'secret',
+  'configMap',
+  'downwardAPI',
+  'serviceAccountToken',
+  'clusterTrustBundle',
+  'podCertificate',
+];
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 

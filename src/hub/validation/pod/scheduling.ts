@@ -43,7 +43,7 @@ const NODE_POLICIES = ['Honor', 'Ignore'];
 export function checkSpreadConstraints(spec: JsonObject, at: Place): void {
   const constraints = listAt(spec, 'topologySpreadConstraints');
   at.each(spec, 'topologySpreadConstraints', (constraint, place, index) => {
-    place.at('maxSkew').positive(numberAt(constraint, 'maxSkew') ?? 0);
+    checkAboveZero(numberAt(constraint, 'maxSkew') ?? 0, place.at('maxSkew'));
     const [key, action] = [textAt(constraint, 'topologyKey'), textAt(constraint, 'whenUnsatisfiable')];
     if (key === '') place.at('topologyKey').required('can not be empty');
     if (!ACTIONS.includes(action)) place.at('whenUnsatisfiable').unsupported(action, ACTIONS);
@@ -65,10 +65,14 @@ export function checkSpreadConstraints(spec: JsonObject, at: Place): void {
   });
 }
 
+function checkAboveZero(value: number, at: Place): void {
+  if (value <= 0) at.invalid(value, 'must be greater than zero');
+}
+
 function checkMinDomains(constraint: JsonObject, action: string, at: Place): void {
   const count = numberAt(constraint, 'minDomains');
   if (count === undefined) return;
-  at.positive(count);
+  checkAboveZero(count, at);
   if (action !== 'DoNotSchedule')
     at.invalid(count, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`);
 }

@@ -11,8 +11,7 @@ const GROUP_POLICIES = ['Always', 'OnRootMismatch'];
 const SUPPLEMENTAL_POLICIES = ['Merge', 'Strict'];
 const SELINUX_POLICIES = ['MountOption', 'Recursive'];
 const SYSCTL_LIMIT = 253;
-const SYSCTL_PATTERN =
-  '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
+const SYSCTL_PATTERN = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 const SYSCTL = new RegExp(SYSCTL_PATTERN);
 
 /** Source: pkg/apis/core/validation (validatePodSpecSecurityContext). @param spec of the pod */

@@ -24,7 +24,13 @@ export function checkKeyToPath(item: JsonObject, at: Place): void {
   checkMode(item, 'mode', at);
 }
 
-const VOLUME_FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
+const VOLUME_FIELDS = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+];
 
 /** A field of the pod as a file. What is wrong is reported at the list of files. */
 export function checkDownwardFile(file: JsonObject, at: Place): void {
@@ -78,7 +84,8 @@ function fieldProblem(
   subscript: string | undefined,
 ): string | undefined {
   if (version !== 'v1') return `unsupported pod version: ${version}`;
-  if (subscript === undefined) return KNOWN_FIELDS.has(path) ? undefined : `field label not supported: ${path}`;
+  if (subscript === undefined)
+    return KNOWN_FIELDS.has(path) ? undefined : `field label not supported: ${path}`;
   const isMap = name === 'metadata.annotations' || name === 'metadata.labels';
   return isMap ? undefined : `field label does not support subscript: ${path}`;
 }

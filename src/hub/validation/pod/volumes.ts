@@ -85,11 +85,16 @@ const SOURCES: readonly (readonly [field: string, check: SourceCheck])[] = [
 export const VOLUME_CHECKS: ReadonlyMap<string, SourceCheck> = new Map(SOURCES);
 
 /** Volumes of a pod whose names are right, by name. Source: pkg/apis/core/validation (ValidateVolumes). */
-export function checkVolumes(spec: JsonObject, at: Place): ReadonlyMap<string, JsonObject> {
+export function checkVolumes(
+  spec: JsonObject,
+  podName: string | undefined,
+  at: Place,
+): ReadonlyMap<string, JsonObject> {
   const volumes = new Map<string, JsonObject>();
   at.each(spec, 'volumes', (volume, place) => {
     const known = at.problems.length;
     checkSource(volume, place);
+    checkOwnClaim(volume, podName ?? '', place.at('name'));
     const name = textAt(volume, 'name');
     if (name === '') place.at('name').required();
     else place.at('name').named(name, dnsLabel);
@@ -97,6 +102,14 @@ export function checkVolumes(spec: JsonObject, at: Place): ReadonlyMap<string, J
     if (at.problems.length === known) volumes.set(name, volume);
   });
   return volumes;
+}
+
+/** A claim that belongs to the pod is named after the pod and the volume. */
+function checkOwnClaim(volume: JsonObject, podName: string, at: Place): void {
+  const name = textAt(volume, 'name');
+  if (podName === '' || name === '' || objectAt(volume, 'ephemeral') === undefined) return;
+  const claim = `${podName}-${name}`;
+  for (const detail of dnsSubdomain(claim)) at.invalid(name, `PVC name "${claim}": ${detail}`);
 }
 
 function checkSource(volume: JsonObject, at: Place): void {

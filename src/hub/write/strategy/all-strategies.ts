@@ -14,6 +14,7 @@ import {
   DEPLOYMENT_STRATEGY,
   POD_STRATEGY,
   REPLICA_SET_STRATEGY,
+  REPLICATION_CONTROLLER_STRATEGY,
   STATEFUL_SET_STRATEGY,
 } from './workload-strategies.ts';
 
@@ -30,7 +31,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   services: SERVICE_STRATEGY,
   pods: POD_STRATEGY,
   nodes: WITH_STATUS,
-  replicationcontrollers: COUNTED,
+  replicationcontrollers: REPLICATION_CONTROLLER_STRATEGY,
   'deployments.apps': DEPLOYMENT_STRATEGY,
   'replicasets.apps': REPLICA_SET_STRATEGY,
   'statefulsets.apps': STATEFUL_SET_STRATEGY,

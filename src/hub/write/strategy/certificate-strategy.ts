@@ -26,16 +26,6 @@ export const CERTIFICATE_STRATEGY: Strategy = {
         invalidValue('spec.request', textAt(spec, 'request'), 'PEM block type must be CERTIFICATE REQUEST'),
       );
     }
-    const signer = textAt(spec, 'signerName');
-    if (!/^[^/]+\.[^/]+\/.+$/.test(signer)) {
-      problems.push(
-        invalidValue(
-          'spec.signerName',
-          signer,
-          'must be a fully qualified domain and path of the form "example.com/signer-name"',
-        ),
-      );
-    }
     const types = listAt(objectAt(object, 'status'), 'conditions')
       .filter(isObject)
       .map((one) => textAt(one, 'type'));

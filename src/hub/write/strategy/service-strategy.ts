@@ -6,13 +6,14 @@ import type { Strategy } from './strategy.ts';
 /** Services get the defaults people rely on. No address is allocated: nothing routes here. */
 export const SERVICE_STRATEGY: Strategy = {
   fillIn: (object, old) => {
-    const spec = objectAt(object, 'spec');
-    if (spec === undefined) return object;
-    const filled: JsonObject = { sessionAffinity: 'None', ...spec, type: textAt(spec, 'type') || 'ClusterIP' };
-    if (filled['type'] !== 'ExternalName') {
-      filled['internalTrafficPolicy'] ??= 'Cluster';
-      fillInAddresses(filled, objectAt(old, 'spec'));
-    }
+    const spec = objectAt(object, 'spec') ?? {};
+    const filled: JsonObject = {
+      sessionAffinity: 'None',
+      ...spec,
+      type: textAt(spec, 'type') || 'ClusterIP',
+    };
+    if (filled['type'] !== 'ExternalName') filled['internalTrafficPolicy'] ??= 'Cluster';
+    fillInAddresses(filled, objectAt(old, 'spec'));
     if (Array.isArray(spec['ports'])) filled['ports'] = listAt(spec, 'ports').map(withTarget);
     const service = { ...object, spec: filled };
     return old === undefined ? service : withoutOldType(service, old);
@@ -35,7 +36,8 @@ function fillInAddresses(spec: JsonObject, old: JsonObject | undefined): void {
   const sent = textAt(spec, 'clusterIP');
   const unchanged = deepEqual(getOwn(spec, 'clusterIPs'), getOwn(before ?? {}, 'clusterIPs'));
   if (kept !== '' && sent !== kept && unchanged) delete spec['clusterIPs'];
-  if (sent === '' && kept !== '' && listAt(spec, 'clusterIPs').length === 0) {
+  const allocates = spec['type'] !== 'ExternalName';
+  if (allocates && sent === '' && kept !== '' && listAt(spec, 'clusterIPs').length === 0) {
     spec['clusterIP'] = kept;
     spec['clusterIPs'] = [...listAt(before, 'clusterIPs')];
   } else if (sent !== '' && listAt(spec, 'clusterIPs').length === 0) spec['clusterIPs'] = [sent];

@@ -5,13 +5,21 @@ import { objectAt, textAt } from '../../../../src/hub/json/json-value.ts';
 import type { ResourceRef } from '../../../../src/hub/scheme/resource-definition.ts';
 import type { Scheme } from '../../../../src/hub/scheme/scheme.ts';
 
-const FOLDER = new URL('objects/', import.meta.url);
-
-/** All objects of `objects/`: every API server accepts them. */
+/** All objects of `objects/` and `charts/`: every API server accepts them. */
 export function goodObjects(): readonly JsonObject[] {
-  return readdirSync(FOLDER)
+  return [...editedObjects(), ...objectsIn('charts/')];
+}
+
+/** Those of which every field is also tried with other values. */
+export function editedObjects(): readonly JsonObject[] {
+  return objectsIn('objects/');
+}
+
+function objectsIn(folder: string): readonly JsonObject[] {
+  const url = new URL(folder, import.meta.url);
+  return readdirSync(url)
     .sort()
-    .flatMap((file) => loadAll(readFileSync(new URL(file, FOLDER), 'utf8')) as JsonObject[]);
+    .flatMap((file) => loadAll(readFileSync(new URL(file, url), 'utf8')) as JsonObject[]);
 }
 
 export function nameOf(object: JsonObject): string {

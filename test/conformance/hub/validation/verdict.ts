@@ -4,7 +4,8 @@ import type { Verdict } from './validation-case.ts';
 
 /** The comparable part of an answer. */
 export function verdictOf(status: number, body: LooseJson): Verdict {
-  if (status < 300) return body.kind === 'Carrier' ? { status, spec: canonicalJson(body.spec ?? null) } : { status };
+  if (status < 300)
+    return body.kind === 'Carrier' ? { status, spec: canonicalJson(body.spec ?? null) } : { status };
   const { reason, message, details } = body;
   const causes = (details?.causes ?? []).map(
     (cause: LooseJson) => `${cause.reason} ${cause.field ?? ''}: ${withoutObjects(cause.message)}`,
@@ -14,11 +15,17 @@ export function verdictOf(status: number, body: LooseJson): Verdict {
     : { status, reason, message: withoutObjects(message as string) };
 }
 
+/** Of an API server, and of the tests. */
+const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\buid-\d+\b/g;
+
 /**
  * An API server prints objects and lists as it holds them: with the field names of its own internal types, which no
  * client sees elsewhere.
  */
 function withoutObjects(message: string): string {
   // Differences of two such objects follow on lines of their own.
-  return message.replace(/\n.*/s, '').replace(/^((?:Invalid|Duplicate|Unsupported) value: )([[{].*[\]}])(?=: |$)/s, '$1{…}');
+  return message
+    .replace(/\n.*/s, '')
+    .replace(UID, '{uid}')
+    .replace(/^((?:Invalid|Duplicate|Unsupported) value: )([[{].*[\]}])(?=: |$)/s, '$1{…}');
 }

@@ -79,7 +79,12 @@ const embeddedAt = (place: string): readonly (Edit | readonly Edit[])[] => [
   [`${place}/metadata/managedFields`, [{ manager: 'm', operation: 'Apply', fieldsType: 'V2' }]],
 ];
 
-const LIST = { apiVersion: 'v1', kind: 'List', metadata: {}, items: [{ apiVersion: 'v1', kind: 'ConfigMap' }] };
+const LIST = {
+  apiVersion: 'v1',
+  kind: 'List',
+  metadata: {},
+  items: [{ apiVersion: 'v1', kind: 'ConfigMap' }],
+};
 
 const MANIFESTS = '/spec/workload/manifests';
 
@@ -104,6 +109,9 @@ export const EMBEDDED_CASES: readonly ValidationCase[] = [
     ['/spec/plain', { apiVersion: 5, metadata: { labels: { a: '!' } } }],
     ['/spec/pruned/metadata/name', 'longer-than-ten'],
     ['/spec/pruned/unknown', 1],
-    [['/spec/pruned/kind', ''], ['/spec/pruned/spec/size', 'text']],
+    [
+      ['/spec/pruned/kind', ''],
+      ['/spec/pruned/spec/size', 'text'],
+    ],
   ]),
 ];
