@@ -8,20 +8,28 @@ const MAX_PATH_LENGTH = 1_024;
 export interface FieldPath {
   readonly parent: FieldPath | undefined;
   readonly key: string | number;
+  /** The key of a map entry, which is rendered in brackets. */
+  readonly inBrackets?: true;
 }
 
 export function child(parent: FieldPath | undefined, key: string | number): FieldPath {
   return { parent, key };
 }
 
+/** The place of a map entry: `data[key]`. */
+export function entryOf(parent: FieldPath | undefined, key: string): FieldPath {
+  return { parent, key, inBrackets: true };
+}
+
 /** `spec.taints[0].key`; '' for the whole object; the beginning of a very long path. */
 export function pathText(path: FieldPath | undefined): string {
-  const parts: (string | number)[] = [];
-  for (let at = path; at !== undefined; at = at.parent) parts.push(at.key);
+  const parts: FieldPath[] = [];
+  for (let at = path; at !== undefined; at = at.parent) parts.push(at);
   let text = '';
-  for (const part of parts.reverse()) {
-    if (typeof part === 'number') text += `[${String(part)}]`;
-    else text += `${text === '' ? '' : '.'}${cutText(part, MAX_KEY_LENGTH)}`;
+  for (const { key, inBrackets } of parts.reverse()) {
+    if (typeof key === 'number') text += `[${String(key)}]`;
+    else if (inBrackets === true) text += `[${cutText(key, MAX_KEY_LENGTH)}]`;
+    else text += `${text === '' ? '' : '.'}${cutText(key, MAX_KEY_LENGTH)}`;
     if (text.length > MAX_PATH_LENGTH) break;
   }
   return cutText(text, MAX_PATH_LENGTH);

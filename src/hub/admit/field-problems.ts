@@ -23,7 +23,7 @@ export const invalidValue = (
 ): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueInvalid',
-  message: `Invalid value: ${quotedValue(value)}: ${detail}`,
+  message: `Invalid value: ${quotedValue(value)}${detail === '' ? '' : `: ${detail}`}`,
 });
 
 /** @param found name of the type that stands there, or the text that is no such type */
@@ -55,10 +55,16 @@ export const tooMany = (path: FieldPath | string, count: number, limit: number):
   message: `Too many: ${String(count)}: must have at most ${String(limit)} items`,
 });
 
-export const duplicate = (path: FieldPath | string, value: JsonValue): FieldProblem => ({
+export const duplicate = (path: FieldPath | string, value: JsonValue, detail = ''): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueDuplicate',
-  message: `Duplicate value: ${quotedValue(value)}`,
+  message: `Duplicate value: ${quotedValue(value)}${detail === '' ? '' : `: ${detail}`}`,
+});
+
+export const notFoundValue = (path: FieldPath | string, value: JsonValue, detail = ''): FieldProblem => ({
+  field: text(path),
+  reason: 'FieldValueNotFound',
+  message: `Not found: ${quotedValue(value)}${detail === '' ? '' : `: ${detail}`}`,
 });
 
 export const forbiddenField = (path: FieldPath | string, detail: string): FieldProblem => ({

@@ -13,23 +13,42 @@ const LABEL_1035_TEXT = `a DNS-1035 label must consist of lower case alphanumeri
 const QUALIFIED_TEXT = `must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED}')`;
 const LABEL_VALUE_TEXT = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '${LABEL_VALUE}')`;
 
+// These match in linear time, so that hostile lengths do no harm.
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 const [SUBDOMAIN_RE, LABEL_RE, LABEL_1035_RE] = [whole(SUBDOMAIN), whole(LABEL), whole(LABEL_1035)];
 const [QUALIFIED_RE, LABEL_VALUE_RE] = [whole(QUALIFIED), whole(LABEL_VALUE)];
 
-const tooLong = (limit: number): string => `must be no more than ${String(limit)} bytes`;
+const tooLong = (limit: number): string => `must be no more than ${String(limit)} characters`;
+const tooManyBytes = (limit: number): string => `must be no more than ${String(limit)} bytes`;
 
-function check(text: string, pattern: RegExp, message: string, limit: number): readonly string[] {
+interface Form {
+  readonly pattern: RegExp;
+  readonly message: string;
+  readonly limit: number;
+}
+
+function check(text: string, form: Form, limitText = tooLong(form.limit)): readonly string[] {
   const problems: string[] = [];
-  if (text.length > limit) problems.push(tooLong(limit));
-  if (text.length > limit * 4 || !pattern.test(text)) problems.push(message);
+  if (text.length > form.limit) problems.push(limitText);
+  if (!form.pattern.test(text)) problems.push(form.message);
   return problems;
 }
 
-export const dnsSubdomain: NameRule = (name) => check(name, SUBDOMAIN_RE, SUBDOMAIN_TEXT, 253);
-export const dnsLabel: NameRule = (name) => check(name, LABEL_RE, LABEL_TEXT, 63);
-export const dns1035Label: NameRule = (name) => check(name, LABEL_1035_RE, LABEL_1035_TEXT, 63);
-export const labelValue: NameRule = (value) => check(value, LABEL_VALUE_RE, LABEL_VALUE_TEXT, 63);
+const SUBDOMAIN_FORM: Form = { pattern: SUBDOMAIN_RE, message: SUBDOMAIN_TEXT, limit: 253 };
+const LABEL_FORM: Form = { pattern: LABEL_RE, message: LABEL_TEXT, limit: 63 };
+const LABEL_1035_FORM: Form = { pattern: LABEL_1035_RE, message: LABEL_1035_TEXT, limit: 63 };
+const LABEL_VALUE_FORM: Form = { pattern: LABEL_VALUE_RE, message: LABEL_VALUE_TEXT, limit: 63 };
+
+export const dnsSubdomain: NameRule = (name) => check(name, SUBDOMAIN_FORM);
+export const dns1035Label: NameRule = (name) => check(name, LABEL_1035_FORM);
+export const labelValue: NameRule = (value) =>
+  check(value, LABEL_VALUE_FORM, tooManyBytes(LABEL_VALUE_FORM.limit));
+
+export const dnsLabel: NameRule = (name) => {
+  const problems = check(name, LABEL_FORM);
+  if (problems.at(-1) !== LABEL_TEXT || !SUBDOMAIN_RE.test(name)) return problems;
+  return [...problems.slice(0, -1), 'must not contain dots'];
+};
 
 /** Anything that can stand between two slashes of a path: RBAC's names. */
 export const pathSegment: NameRule = (name) => {
@@ -42,7 +61,7 @@ export const qualifiedName: NameRule = (text) => {
   const parts = text.split('/');
   if (parts.length > 2) {
     return [
-      `a qualified name ${QUALIFIED_TEXT.replace(/\)$/, '')}) with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
   const problems: string[] = [];
@@ -53,7 +72,13 @@ export const qualifiedName: NameRule = (text) => {
     else problems.push(...dnsSubdomain(prefix).map((problem) => `prefix part ${problem}`));
   }
   if (name === '') problems.push('name part must be non-empty');
-  else if (name.length > 63) problems.push(`name part ${tooLong(63)}`);
-  if (name.length <= 253 && !QUALIFIED_RE.test(name)) problems.push(`name part ${QUALIFIED_TEXT}`);
+  else if (name.length > 63) problems.push(`name part ${tooManyBytes(63)}`);
+  if (!QUALIFIED_RE.test(name)) problems.push(`name part ${QUALIFIED_TEXT}`);
   return problems;
 };
+
+/** A prefix of names, as `generateName`: a dash at its end is not the end of the name. */
+export function asPrefix(rule: NameRule): NameRule {
+  if (rule === pathSegment) return (prefix) => pathSegment(`${prefix}x`);
+  return (prefix) => rule(prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix);
+}

@@ -8,9 +8,6 @@ import { child, pathText } from './field-path.ts';
 /** As many unknown fields as one report names; the others are removed without a word. */
 const MAX_REPORTED = 100;
 
-/** Fields of every object, which stand in an embedded resource even when its schema does not name them. */
-const OBJECT_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
-
 /**
  * Removes what the schema does not know. Returns the value itself when there is nothing to remove.
  * @param unknown collects the first hundred places, e.g. `spec.containers[0].foo`
@@ -71,6 +68,5 @@ function childSchema(schema: Schema, key: string): Schema | 'anything' | undefin
   const declared = schema.properties?.get(key);
   if (declared !== undefined) return declared;
   if (schema.additional !== undefined) return schema.additional === true ? 'anything' : schema.additional;
-  if (schema.preserveUnknown === true) return 'anything';
-  return schema.embeddedResource === true && OBJECT_FIELDS.has(key) ? 'anything' : undefined;
+  return schema.preserveUnknown === true ? 'anything' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, textAt } from '../json/json-value.ts';
+import { isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
 import { spendOnKeys, spendWork } from '../work/work-budget.ts';
@@ -9,6 +9,10 @@ import { required, wrongType } from './field-problems.ts';
 import { checkLimits } from './validate-limits.ts';
 import { checkListType } from './validate-list-type.ts';
 import { matchesNumberFormat, matchesStringFormat } from './value-format.ts';
+
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+/** All that a schema can say of metadata; the rest has rules of its own. */
+const CHECKED_METADATA = ['name', 'generateName'];
 
 /** Checks a value against its structural schema, value validations included; reports everything that is wrong. */
 export function validateValue(
@@ -41,12 +45,8 @@ function validateObject(
   for (const key of demanded) {
     if (!Object.hasOwn(object, key)) problems.push(required(child(path, key)));
   }
-  if (schema.embeddedResource === true) {
-    for (const key of ['apiVersion', 'kind']) {
-      if (textAt(object, key) === '') problems.push(required(child(path, key), 'must not be empty'));
-    }
-  }
-  for (const key of keys) {
+  for (const key of schema.name === OBJECT_META ? CHECKED_METADATA : keys) {
+    if (!Object.hasOwn(object, key)) continue;
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
     if (known !== undefined) validateValue(known, object[key] as JsonValue, problems, child(path, key));
   }

@@ -81,8 +81,7 @@ function wantedShape(schema: Schema): { readonly type: string; readonly text: st
 }
 
 function checkMap(schema: Schema, object: JsonObject, parent: Place | undefined, problems: Problems): void {
-  const open =
-    schema.preserveUnknown === true || schema.additional === true || schema.embeddedResource === true;
+  const open = schema.preserveUnknown === true || schema.additional === true;
   const keys = Object.keys(object);
   spendOnKeys(keys.length);
   for (const key of keys) {

@@ -45,6 +45,17 @@ export function textAt(object: JsonObject | undefined, key: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The number under `key`, or undefined when it is absent or something else. */
+export function numberAt(object: JsonObject | undefined, key: string): number | undefined {
+  const value = object === undefined ? undefined : getOwn(object, key);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The texts in the list under `key`. */
+export function textsAt(object: JsonObject | undefined, key: string): readonly string[] {
+  return listAt(object, key).filter((one) => typeof one === 'string');
+}
+
 /** The list under `key`, or an empty one when it is absent or something else. */
 export function listAt(object: JsonObject | undefined, key: string): readonly JsonValue[] {
   const value = object === undefined ? undefined : getOwn(object, key);

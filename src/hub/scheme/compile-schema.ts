@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
 import { spendOnKeys } from '../work/work-budget.ts';
+import { objectFields } from './object-fields.ts';
 import type { Schema, SchemaType, ValidationRule, ValueLimits } from './schema.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -42,9 +43,12 @@ function compileAnew(json: JsonObject): Schema {
   if (json['nullable'] === true) schema.nullable = true;
   if (json['x-kubernetes-int-or-string'] === true) schema.intOrString = true;
   if (json['x-kubernetes-preserve-unknown-fields'] === true) schema.preserveUnknown = true;
-  if (json['x-kubernetes-embedded-resource'] === true) schema.embeddedResource = true;
   if (Object.hasOwn(json, 'default')) schema.default = json['default'] as JsonValue;
   compileChildren(schema, json);
+  if (json['x-kubernetes-embedded-resource'] === true) {
+    schema.embeddedResource = true;
+    schema.properties = new Map([...(schema.properties ?? []), ...objectFields(schema.properties)]);
+  }
   compileListAndMap(schema, json);
   const limits = compileLimits(json);
   if (Object.keys(limits).length > 0) schema.limits = limits;

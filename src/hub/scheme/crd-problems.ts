@@ -71,7 +71,11 @@ function nameProblems(crd: JsonObject, spec: JsonObject): FieldProblem[] {
     problems.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
   }
   const kind = textAt(names, 'kind');
-  const completed: JsonObject = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names };
+  const completed: JsonObject = {
+    ...names,
+    singular: textAt(names, 'singular') || kind.toLowerCase(),
+    listKind: textAt(names, 'listKind') || `${kind}List`,
+  };
   for (const key of ['plural', 'singular']) {
     const text = textAt(completed, key);
     for (const problem of dns1035Label(text)) problems.push(invalidValue(`spec.names.${key}`, text, problem));

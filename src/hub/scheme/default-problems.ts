@@ -2,6 +2,7 @@ import type { FieldPath } from '../admit/field-path.ts';
 import { child } from '../admit/field-path.ts';
 import { invalidValue } from '../admit/field-problems.ts';
 import { prune } from '../admit/prune.ts';
+import { validateEmbedded } from '../admit/validate-embedded.ts';
 import { validateValue } from '../admit/validate-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn } from '../json/json-value.ts';
@@ -19,5 +20,6 @@ export function defaultProblems(schema: JsonObject, path: FieldPath): readonly F
   prune(compiled, value, unknown);
   for (const field of unknown) problems.push(invalidValue(place, value, `unknown field "${field}"`));
   validateValue(compiled, value, problems, place);
+  validateEmbedded(compiled, value, problems, place);
   return problems;
 }

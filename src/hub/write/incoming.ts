@@ -1,4 +1,6 @@
 import { typeName } from '../admit/validate-value.ts';
+import { coerceObjects } from '../admit/coerce-objects.ts';
+import { decodeProblem } from '../admit/decode-problem.ts';
 import { prune } from '../admit/prune.ts';
 import { applyDefaults } from '../admit/default-values.ts';
 import { invalidValue } from '../admit/field-problems.ts';
@@ -7,9 +9,9 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, objectAt, textAt } from '../json/json-value.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
 import type { Schema } from '../scheme/schema.ts';
+import type { StatusError } from '../status/status-error.ts';
 import { badRequest, invalid } from '../status/status-errors.ts';
 import { changedPart } from './changed-part.ts';
-import { spendOnKeys, spendWork } from '../work/work-budget.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** How unknown fields are reported: a patch is an invalid value, a whole object cannot be handled. */
@@ -32,9 +34,8 @@ export function acceptIncoming(request: WriteRequest, value: JsonValue, kind: In
     throw badRequest(`the object provided is unrecognized: expected an object, got ${typeName(value)}`);
   const named = withKind(request, value);
   const { schema, part, whole } = changedPart(request.ref.version.schema, named, kind.live);
-  if (request.ref.definition.builtIn) refuseWrongTypes(request, schema, part);
   const unknown: string[] = [];
-  const known = prune(schema, part, unknown);
+  const known = prune(schema, readable(request, schema, part, kind), unknown);
   const reported = request.fieldValidation === 'Ignore' ? [] : kind.strictErrors;
   report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], kind);
   return withPlace(request, whole(applyDefaults(schema, known) as JsonObject));
@@ -62,51 +63,29 @@ function withKind(request: WriteRequest, object: JsonObject): JsonObject {
     : { ...object, apiVersion: wanted, kind: ref.definition.kind };
 }
 
-/** Typed kinds cannot even be read when a value has the wrong JSON type. */
-function refuseWrongTypes(request: WriteRequest, schema: Schema, object: JsonObject): void {
-  const found = firstWrongType(schema, object, '');
-  if (found === undefined) return;
-  const { kind } = request.ref.definition;
-  throw badRequest(
-    `${kind} in version "${request.ref.version.name}" cannot be handled as a ${kind}: json: cannot unmarshal ${found.found} into Go struct field ${kind}${found.path} of type ${found.wanted}`,
-  );
+/** What has a Go type must be readable as that type: all of a built-in kind, the metadata of a custom resource. */
+function readable(
+  request: WriteRequest,
+  schema: Schema,
+  object: JsonObject,
+  { patch }: IncomingKind,
+): JsonObject {
+  const refuse = (problem: string): never => {
+    throw patch === undefined ? notReadable(request, problem) : badPatch(patch, problem);
+  };
+  if (!request.ref.definition.builtIn) return coerceObjects(schema, object, refuse);
+  const problem = decodeProblem(schema, object);
+  if (problem !== undefined) refuse(problem);
+  return object;
 }
 
-interface WrongType {
-  readonly path: string;
-  readonly found: string;
-  readonly wanted: string;
+function notReadable({ ref }: WriteRequest, problem: string): StatusError {
+  const { kind } = ref.definition;
+  return badRequest(`${kind} in version "${ref.version.name}" cannot be handled as a ${kind}: ${problem}`);
 }
 
-function firstWrongType(schema: Schema, value: JsonValue, path: string): WrongType | undefined {
-  if (value === null || schema.type === '') return undefined;
-  const found = typeName(value);
-  const number = found === 'integer' || found === 'number';
-  const fits = schema.type === found || (schema.type === 'number' && number);
-  if (!fits)
-    return {
-      path,
-      found: number ? 'number' : found === 'boolean' ? 'bool' : found,
-      wanted: schema.format ?? schema.type,
-    };
-  if (Array.isArray(value)) {
-    spendWork(value.length);
-    for (const item of value) {
-      const wrong = schema.items === undefined ? undefined : firstWrongType(schema.items, item, path);
-      if (wrong !== undefined) return wrong;
-    }
-    return undefined;
-  }
-  if (!isObject(value)) return undefined;
-  const keys = Object.keys(value);
-  spendOnKeys(keys.length);
-  for (const key of keys) {
-    const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
-    const wrong =
-      known === undefined ? undefined : firstWrongType(known, value[key] as JsonValue, `${path}.${key}`);
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
+function badPatch(patch: JsonValue, problem: string): StatusError {
+  return invalid({ group: '', kind: '' }, '', [invalidValue('patch', quotedValue(patch), problem)]);
 }
 
 function report(request: WriteRequest, problems: readonly string[], kind: IncomingKind): void {
@@ -116,13 +95,7 @@ function report(request: WriteRequest, problems: readonly string[], kind: Incomi
     return;
   }
   const text = `strict decoding error: ${problems.join(', ')}`;
-  if (kind.patch !== undefined) {
-    throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', quotedValue(kind.patch), text)]);
-  }
-  const { kind: name } = request.ref.definition;
-  throw badRequest(
-    `${name} in version "${request.ref.version.name}" cannot be handled as a ${name}: ${text}`,
-  );
+  throw kind.patch === undefined ? notReadable(request, text) : badPatch(kind.patch, text);
 }
 
 /** The namespace and name of the path win; an object that says otherwise is refused. */

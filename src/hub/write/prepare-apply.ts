@@ -1,5 +1,7 @@
 import { serverSideApply } from '../apply/server-side-apply.ts';
 import { applyDefaults } from '../admit/default-values.ts';
+import { coerceObjects } from '../admit/coerce-objects.ts';
+import { decodeProblem } from '../admit/decode-problem.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, objectAt, textAt } from '../json/json-value.ts';
 import { apiVersionOf } from '../scheme/resource-definition.ts';
@@ -25,12 +27,27 @@ export function prepareApply(
   const config = acceptConfig(request, body);
   const warnings = request.fieldValidation === 'Warn' ? [...body.strictErrors] : [];
   if (live !== undefined) checkPreconditions(request, config, live);
-  const applied = serverSideApply({ ...ownership(request), force: options.force }, live, config);
+  const applied = serverSideApply(
+    { ...ownership(request), force: options.force },
+    live,
+    readConfig(request, config),
+  );
   const { schema, part, whole } = changedPart(request.ref.version.schema, applied, live);
   const incoming = whole(applyDefaults(schema, part) as JsonObject);
   const track = (object: JsonObject): JsonObject => object;
   if (live === undefined) return finishCreate(request, withNamespace(request, incoming), warnings, track);
   return finishUpdate(request, live, { incoming, warnings, track });
+}
+
+/** Metadata in a configuration, and embedded objects, as they are stored. */
+function readConfig({ ref }: WriteRequest, config: JsonObject): JsonObject {
+  const refuse = (problem: string): never => {
+    throw badRequest(`failed to create typed patch object: ${problem}`);
+  };
+  if (!ref.definition.builtIn) return coerceObjects(ref.version.schema, config, refuse);
+  const problem = decodeProblem(ref.version.schema, config);
+  if (problem !== undefined) refuse(problem);
+  return config;
 }
 
 function withNamespace(request: WriteRequest, object: JsonObject): JsonObject {

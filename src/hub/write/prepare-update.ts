@@ -11,6 +11,7 @@ import {
   keepServerMetadata,
   raiseGeneration,
   refuseNewFinalizers,
+  requireName,
   requireResourceVersion,
 } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
@@ -28,6 +29,7 @@ export function prepareUpdate(request: WriteRequest, live: JsonObject, body: Dec
     },
     warnings,
   });
+  requireName(request, body.value);
   requireResourceVersion(request, incoming);
   return finishUpdate(request, live, { incoming, warnings, track: trackedAs(request, live) });
 }

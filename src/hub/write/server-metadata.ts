@@ -1,6 +1,6 @@
 import { forbiddenField } from '../admit/field-problems.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { badRequest, conflict, invalid, OBJECT_MODIFIED } from '../status/status-errors.ts';
 import type { WriteRequest } from './write-request.ts';
 
@@ -54,6 +54,14 @@ export function checkPreconditions(request: WriteRequest, object: JsonObject, li
   const version = textAt(sent, 'resourceVersion');
   if (version !== '' && version !== textAt(stored, 'resourceVersion'))
     throw conflict(definition, name, OBJECT_MODIFIED);
+}
+
+/** A whole object that replaces another says its name itself. */
+export function requireName(request: WriteRequest, value: JsonValue): void {
+  if (isObject(value) && textAt(objectAt(value, 'metadata'), 'name') !== '') return;
+  throw badRequest(
+    `the name of the object (${request.name} based on URL) was undeterminable: name must be provided`,
+  );
 }
 
 /** A whole custom resource can only replace what its sender has read. */

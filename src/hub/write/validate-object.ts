@@ -1,5 +1,7 @@
 import { required } from '../admit/field-problems.ts';
-import { validateMetadata } from '../admit/validate-metadata.ts';
+import { dnsSubdomain, pathSegment } from '../admit/name-rules.ts';
+import { validateEmbedded } from '../admit/validate-embedded.ts';
+import { validateChangedMetadata, validateNewMetadata } from '../admit/validate-metadata.ts';
 import { hasRules, validateRules } from '../admit/validate-rules.ts';
 import { validateValue } from '../admit/validate-value.ts';
 import { appendAll } from '../json/append-all.ts';
@@ -9,8 +11,7 @@ import type { Schema } from '../scheme/schema.ts';
 import type { FieldProblem } from '../status/status-errors.ts';
 import { invalid } from '../status/status-errors.ts';
 import { changedPart } from './changed-part.ts';
-import { requiredOfBuiltin } from './required-fields.ts';
-import { strategyOf } from './strategy/all-strategies.ts';
+import { kindProblems } from './kind-problems.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** These keep rules from being checked: a rule may rely on the types. */
@@ -44,28 +45,43 @@ function problemsOf(
   old: JsonObject | undefined,
 ): readonly FieldProblem[] {
   const { ref } = request;
-  const problems: FieldProblem[] = [...validateMetadata(ref.definition, object)];
-  const { schema } = ref.version;
-  if (ref.definition.builtIn) appendAll(problems, requiredOfBuiltin(schema, object));
-  else appendAll(problems, schemaProblems(schema, object, old));
-  appendAll(problems, strategyOf(ref).validate?.(object, old) ?? []);
+  if (ref.definition.builtIn) return kindProblems(request, object, old);
+  const problems: FieldProblem[] = [];
+  checkOwnMetadata(object, old, problems);
+  checkSchema(ref.version.schema, object, old, problems);
   return problems;
 }
 
-function schemaProblems(
+/** On update the same rules stand in three places of an API server, and each reports. */
+function checkOwnMetadata(object: JsonObject, old: JsonObject | undefined, problems: FieldProblem[]): void {
+  if (old === undefined) {
+    validateNewMetadata(object, dnsSubdomain, problems);
+    return;
+  }
+  validateNewMetadata(object, pathSegment, problems);
+  validateChangedMetadata(object, problems);
+  validateChangedMetadata(object, problems);
+}
+
+function checkSchema(
   schema: Schema,
   object: JsonObject,
   old: JsonObject | undefined,
-): readonly FieldProblem[] {
-  const problems: FieldProblem[] = (schema.required ?? [])
-    .filter((key) => !Object.hasOwn(object, key))
-    .map((key) => required(key));
+  problems: FieldProblem[],
+): void {
   const changed = changedPart(schema, object, old);
-  if (changed.part === object) problems.length = 0;
+  if (changed.part !== object) {
+    const missing = (schema.required ?? []).filter((key) => !Object.hasOwn(object, key));
+    appendAll(
+      problems,
+      missing.map((key) => required(key)),
+    );
+  }
   validateValue(changed.schema, changed.part, problems);
-  if (!hasRules(schema)) return problems;
-  if (problems.some((problem) => BLOCKING.has(problem.reason))) return [...problems, RULES_NOT_CHECKED];
-  return [...problems, ...validateRules(schema, object, old)];
+  validateEmbedded(changed.schema, changed.part, problems);
+  if (!hasRules(schema)) return;
+  if (problems.some((problem) => BLOCKING.has(problem.reason))) problems.push(RULES_NOT_CHECKED);
+  else appendAll(problems, validateRules(schema, object, old));
 }
 
 function withoutKnown(

@@ -11,6 +11,7 @@ import {
 import { compilePattern } from '../../../src/hub/admit/pattern.ts';
 import { prune } from '../../../src/hub/admit/prune.ts';
 import { validateRules } from '../../../src/hub/admit/validate-rules.ts';
+import { validateEmbedded } from '../../../src/hub/admit/validate-embedded.ts';
 import { validateValue } from '../../../src/hub/admit/validate-value.ts';
 import { isDateTime } from '../../../src/hub/admit/value-format.ts';
 import type { JsonObject, JsonValue } from '../../../src/hub/json/json-value.ts';
@@ -267,15 +268,24 @@ describe('validation of values, in the words of the API server', () => {
   });
 
   it('asks embedded objects what they are', () => {
-    const schema = {
-      type: 'object',
-      'x-kubernetes-embedded-resource': true,
-      'x-kubernetes-preserve-unknown-fields': true,
+    const schema = compileSchema(
+      object({
+        x: {
+          type: 'object',
+          'x-kubernetes-embedded-resource': true,
+          'x-kubernetes-preserve-unknown-fields': true,
+        },
+      }),
+    );
+    const asked = (x: JsonValue): string[] => {
+      const found: FieldProblem[] = [];
+      validateEmbedded(schema, { x }, found);
+      return found.map((one) => `${one.reason} ${one.field}: ${one.message}`);
     };
-    expect(problems(schema, { apiVersion: 'v1', kind: 'X' })).toEqual([]);
-    expect(problems(schema, { apiVersion: '' })).toEqual([
-      'FieldValueRequired x.apiVersion: Required value: must not be empty',
-      'FieldValueRequired x.kind: Required value: must not be empty',
+    expect(asked({ apiVersion: 'v1', kind: 'X' })).toEqual([]);
+    expect(asked({ apiVersion: '' })).toEqual([
+      'FieldValueInvalid x.apiVersion: Invalid value: "": must not be empty',
+      'FieldValueRequired x.kind: Required value',
     ]);
   });
 

@@ -124,7 +124,7 @@ describe('ManagedCluster', () => {
     {
       name: 'the name is a namespace',
       write: { plural: 'managedclusters', object: { metadata: { name: 'a.b' }, spec: {} } },
-      want: /^422 .*RFC 1123 label/,
+      want: /^422 .*must not contain dots/,
     },
     {
       name: 'status is not looked at',

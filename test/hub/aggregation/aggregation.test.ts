@@ -245,18 +245,15 @@ describe('the server of an aggregated API that misbehaves', () => {
   ): Promise<LooseJson> {
     const other = await startTestHub();
     const metadata = { name: 'odd', namespace: 'default' };
+    const serviceSpec =
+      port === undefined ? { ports: [{ port: 443 }] } : { type: 'ExternalName', externalName: 'localhost' };
     await other.call('POST', '/api/v1/namespaces/default/services', {
-      body: { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 443 }] } },
+      body: { apiVersion: 'v1', kind: 'Service', metadata, spec: serviceSpec },
     });
-    const subsets = [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port }] }];
-    if (port !== undefined)
-      await other.call('POST', '/api/v1/namespaces/default/endpoints', {
-        body: { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets },
-      });
     const spec = {
       group: 'odd.example.com',
       version: 'v1',
-      service: { name: 'odd', namespace: 'default' },
+      service: { name: 'odd', namespace: 'default', ...(port !== undefined && { port }) },
       insecureSkipTLSVerify: tls.insecure,
       groupPriorityMinimum: 1,
       versionPriority: 1,

@@ -94,14 +94,22 @@ export class PipelineStore {
     [live, decoded]: readonly [JsonObject | undefined, DecodedBody],
   ): Answer {
     const { ref, subresource, name } = request;
-    if (method === 'POST') return this.#store(ref, [201, prepareCreate(request, decoded)], false);
+    if (method === 'POST') {
+      const prepared = prepareCreate(request, decoded);
+      if (query.get('dryRun') === 'All') return { status: 201, body: prepared.object, warnings: [] };
+      return this.#store(ref, [201, prepared], false);
+    }
     if (contentType === 'application/apply-patch+yaml') {
       if (live === undefined && subresource !== '') throw notFound(ref.definition, name);
       const prepared = prepareApply(request, live, decoded, { force: query.get('force') === 'true' });
       return this.#store(ref, [live === undefined ? 201 : 200, prepared], true);
     }
     if (live === undefined) throw notFound(ref.definition, name);
-    if (method === 'PUT') return this.#store(ref, [200, prepareUpdate(request, live, decoded)], true);
+    if (method === 'PUT') {
+      const prepared = prepareUpdate(request, live, decoded);
+      if (query.get('dryRun') === 'All') return { status: 200, body: prepared.object, warnings: [] };
+      return this.#store(ref, [200, prepared], true);
+    }
     return this.#store(
       ref,
       [200, preparePatch(request, live, PATCH_TYPES[contentType] as PatchType, decoded)],

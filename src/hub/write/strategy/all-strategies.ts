@@ -1,7 +1,7 @@
 import type { ResourceRef } from '../../scheme/resource-definition.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
 import { PRIORITY_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY } from './class-strategies.ts';
-import { CONFIG_MAP_STRATEGY, SECRET_STRATEGY } from './config-strategies.ts';
+import { SECRET_STRATEGY } from './secret-strategy.ts';
 import { CRD_STRATEGY } from './crd-strategy.ts';
 import { JOB_STRATEGY } from './job-strategy.ts';
 import { NAMESPACE_STRATEGY } from './namespace-strategy.ts';
@@ -14,6 +14,7 @@ import {
   DEPLOYMENT_STRATEGY,
   POD_STRATEGY,
   REPLICA_SET_STRATEGY,
+  REPLICATION_CONTROLLER_STRATEGY,
   STATEFUL_SET_STRATEGY,
 } from './workload-strategies.ts';
 
@@ -26,12 +27,11 @@ const WITH_STATUS: Strategy = { keepsStatus: true };
 /** By `plural.group`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   namespaces: NAMESPACE_STRATEGY,
-  configmaps: CONFIG_MAP_STRATEGY,
   secrets: SECRET_STRATEGY,
   services: SERVICE_STRATEGY,
   pods: POD_STRATEGY,
   nodes: WITH_STATUS,
-  replicationcontrollers: COUNTED,
+  replicationcontrollers: REPLICATION_CONTROLLER_STRATEGY,
   'deployments.apps': DEPLOYMENT_STRATEGY,
   'replicasets.apps': REPLICA_SET_STRATEGY,
   'statefulsets.apps': STATEFUL_SET_STRATEGY,

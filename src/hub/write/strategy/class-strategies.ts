@@ -22,10 +22,10 @@ export const STORAGE_CLASS_STRATEGY: Strategy = {
   validate: (object, old) => {
     if (old === undefined) return [];
     const problems: FieldProblem[] = [];
-    for (const field of ['parameters', 'provisioner'])
+    for (const field of ['parameters', 'provisioner', 'reclaimPolicy'])
       if (!deepEqual(getOwn(object, field), getOwn(old, field)))
         problems.push(forbiddenField(field, `updates to ${field} are forbidden.`));
-    return [...problems, ...immutable(object, old, ['reclaimPolicy', 'volumeBindingMode'])];
+    return [...problems, ...immutable(object, old, ['volumeBindingMode'])];
   },
 };
 

@@ -11,7 +11,11 @@ export const CRD_STRATEGY: Strategy = {
     const names = objectAt(spec, 'names');
     if (spec === undefined || names === undefined) return object;
     const kind = textAt(names, 'kind');
-    const completed: JsonObject = { listKind: `${kind}List`, singular: kind.toLowerCase(), ...names };
+    const completed: JsonObject = {
+      ...names,
+      listKind: textAt(names, 'listKind') || `${kind}List`,
+      singular: textAt(names, 'singular') || kind.toLowerCase(),
+    };
     return { ...object, spec: { conversion: { strategy: 'None' }, ...spec, names: completed } };
   },
   validate: (object, old) => [

@@ -1,94 +1,85 @@
-import { IMMUTABLE, invalidValue, required } from '../../admit/field-problems.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import { deepEqual, getOwn, objectAt, textAt } from '../../json/json-value.ts';
-import type { FieldProblem } from '../../status/status-errors.ts';
+import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { withTemplateDefaults } from './pod-defaults.ts';
-import { selectorProblems } from './pod-selector.ts';
 import type { Strategy } from './strategy.ts';
 import { JOB_COUNTS, withStatusCounts } from './workload-status.ts';
 
+const USUAL_BACKOFF = 6;
+const UNLIMITED_BACKOFF = 2 ** 31 - 1;
 const JOB_DEFAULTS = {
-  backoffLimit: 6,
   completionMode: 'NonIndexed',
   manualSelector: false,
-  podReplacementPolicy: 'TerminatingOrFailed',
   suspend: false,
 };
 
 function withJobDefaults(object: JsonObject): JsonObject {
-  const spec = objectAt(object, 'spec');
-  if (spec === undefined) return object;
+  const spec = objectAt(object, 'spec') ?? {};
   const counts =
     spec['completions'] === undefined && spec['parallelism'] === undefined ? { completions: 1 } : {};
   return {
     ...object,
-    spec: withTemplateDefaults({ ...JOB_DEFAULTS, ...counts, parallelism: 1, ...spec }),
+    spec: withTemplateDefaults(
+      withConditionStatus({
+        ...JOB_DEFAULTS,
+        ...counts,
+        ...dependentDefaults(spec),
+        parallelism: 1,
+        ...spec,
+      }),
+    ),
   };
 }
 
-/** A Job finds its pods by labels that carry its uid. */
+/** Defaults that depend on how failures are handled. Source: pkg/apis/batch/v1 (SetDefaults_Job). */
+function dependentDefaults(spec: JsonObject): JsonObject {
+  const policy = objectAt(spec, 'podFailurePolicy');
+  const backoffLimit = spec['backoffLimitPerIndex'] === undefined ? USUAL_BACKOFF : UNLIMITED_BACKOFF;
+  if (policy === undefined) return { backoffLimit, podReplacementPolicy: 'TerminatingOrFailed' };
+  return { backoffLimit, podReplacementPolicy: 'Failed' };
+}
+
+/** Conditions of pods are compared with `True` unless they say otherwise. */
+function withConditionStatus(spec: JsonObject): JsonObject {
+  const policy = objectAt(spec, 'podFailurePolicy');
+  if (policy === undefined || !Array.isArray(policy['rules'])) return spec;
+  const rules = listAt(policy, 'rules').map((rule) => {
+    if (!isObject(rule) || !Array.isArray(rule['onPodConditions'])) return rule;
+    const conditions = listAt(rule, 'onPodConditions').map((condition) =>
+      isObject(condition) && textAt(condition, 'status') === ''
+        ? { ...condition, status: 'True' }
+        : condition,
+    );
+    return { ...rule, onPodConditions: conditions };
+  });
+  return { ...spec, podFailurePolicy: { ...policy, rules } };
+}
+
+/**
+ * A Job finds its pods by labels that carry its uid; labels of the user stay, and are refused when they differ.
+ * Source: pkg/registry/batch/job (generateSelector).
+ */
 function withJobSelector(object: JsonObject): JsonObject {
-  const spec = objectAt(object, 'spec');
-  const template = objectAt(spec, 'template');
-  if (spec === undefined || template === undefined || spec['manualSelector'] === true) return object;
-  const metadata = objectAt(object, 'metadata');
-  const owner = { 'batch.kubernetes.io/controller-uid': textAt(metadata, 'uid') };
-  const labels = {
-    ...objectAt(objectAt(template, 'metadata'), 'labels'),
-    ...owner,
-    'batch.kubernetes.io/job-name': textAt(metadata, 'name'),
-  };
-  const labelled = { ...template, metadata: { ...objectAt(template, 'metadata'), labels } };
-  return { ...object, spec: { ...spec, selector: { matchLabels: owner }, template: labelled }, status: {} };
-}
-
-const FIXED_FIELDS = [
-  'completionMode',
-  'podFailurePolicy',
-  'successPolicy',
-  'backoffLimitPerIndex',
-  'managedBy',
-];
-
-/** What a Job runs is decided when it is made. The selector is generated: a PUT that leaves it out is refused, as elsewhere. */
-function jobProblems(object: JsonObject, old: JsonObject | undefined): readonly FieldProblem[] {
   const spec = objectAt(object, 'spec') ?? {};
-  const missing = getOwn(spec, 'selector') === undefined ? [required('spec.selector')] : [];
-  const problems = [...missing, ...selectorProblems(object, old)];
-  if (old === undefined) return problems;
-  const before = objectAt(old, 'spec') ?? {};
-  const fixed = [...(mayGrow(spec) ? [] : ['completions']), ...FIXED_FIELDS];
-  for (const field of fixed)
-    if (!deepEqual(getOwn(spec, field), getOwn(before, field)))
-      problems.push(invalidValue(`spec.${field}`, getOwn(spec, field), IMMUTABLE));
   const template = objectAt(spec, 'template') ?? {};
-  const place = isUnstarted(old) ? withoutScheduling : (kept: JsonObject): JsonObject => kept;
-  if (!deepEqual(place(template), place(objectAt(before, 'template') ?? {})))
-    problems.push(invalidValue('spec.template', template, IMMUTABLE));
-  return problems;
-}
-
-/** An Indexed Job may change its completions together with its parallelism. */
-function mayGrow(spec: JsonObject): boolean {
-  return spec['completionMode'] === 'Indexed' && spec['completions'] === spec['parallelism'];
-}
-
-function isUnstarted(job: JsonObject): boolean {
-  return objectAt(job, 'spec')?.['suspend'] === true && objectAt(job, 'status')?.['startTime'] === undefined;
-}
-
-/** Where the pods of a Job that has not started are to run may still change. */
-function withoutScheduling(template: JsonObject): JsonObject {
-  const metadata = { ...objectAt(template, 'metadata') };
-  const spec = { ...objectAt(template, 'spec') };
-  for (const field of ['labels', 'annotations']) delete metadata[field];
-  for (const field of ['nodeSelector', 'tolerations', 'affinity', 'schedulingGates']) delete spec[field];
-  return { ...template, metadata, spec };
+  if (spec['manualSelector'] === true) return object;
+  const metadata = objectAt(object, 'metadata');
+  const [uid, name] = [textAt(metadata, 'uid'), textAt(metadata, 'name')];
+  const labels = {
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+    ...objectAt(objectAt(template, 'metadata'), 'labels'),
+  };
+  const selector = objectAt(spec, 'selector');
+  const matchLabels = { 'batch.kubernetes.io/controller-uid': uid, ...objectAt(selector, 'matchLabels') };
+  const labelled = { ...template, metadata: { ...objectAt(template, 'metadata'), labels } };
+  const selected = { ...spec, selector: { ...selector, matchLabels }, template: labelled };
+  return { ...object, spec: selected, status: {} };
 }
 
 export const JOB_STRATEGY: Strategy = {
   generation: true,
   fillIn: (object) => withStatusCounts(withJobDefaults(object), JOB_COUNTS),
   onCreate: withJobSelector,
-  validate: jobProblems,
 };

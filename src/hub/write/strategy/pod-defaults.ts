@@ -3,14 +3,13 @@ import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 
 /** Defaults of a pod's spec, as the API server fills them in. */
 export function withPodDefaults(spec: JsonObject, restartPolicy = 'Always'): JsonObject {
-  const result: JsonObject = {
+  const result: JsonObject = withDefaults(spec, {
     dnsPolicy: 'ClusterFirst',
     restartPolicy,
     schedulerName: 'default-scheduler',
     securityContext: {},
     terminationGracePeriodSeconds: 30,
-    ...spec,
-  };
+  });
   for (const field of ['containers', 'initContainers']) {
     if (Array.isArray(spec[field])) result[field] = listAt(spec, field).map(withContainerDefaults);
   }
@@ -18,6 +17,47 @@ export function withPodDefaults(spec: JsonObject, restartPolicy = 'Always'): Jso
   const account = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
   if (account !== '') Object.assign(result, { serviceAccountName: account, serviceAccount: account });
   return result;
+}
+
+/** An empty text counts as missing. */
+function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
+  const result: JsonObject = { ...defaults, ...object };
+  for (const [key, value] of Object.entries(defaults)) if (result[key] === '') result[key] = value;
+  return result;
+}
+
+/** Defaults of pods that templates of pods do not get. Source: pkg/apis/core/v1 (SetDefaults_Pod). */
+export function withOwnPodDefaults(spec: JsonObject): JsonObject {
+  const onHost = spec['hostNetwork'] === true;
+  const result: JsonObject = { enableServiceLinks: true, ...spec };
+  for (const field of ['containers', 'initContainers']) {
+    if (!Array.isArray(spec[field])) continue;
+    result[field] = listAt(spec, field).map((container) => {
+      if (!isObject(container)) return container;
+      const requested = withRequests(container);
+      return onHost ? withHostPorts(requested) : requested;
+    });
+  }
+  return result;
+}
+
+/** A container asks for what it is limited to. */
+function withRequests(container: JsonObject): JsonObject {
+  const resources = objectAt(container, 'resources');
+  const limits = objectAt(resources, 'limits');
+  if (limits === undefined) return container;
+  const requests = { ...limits, ...objectAt(resources, 'requests') };
+  return { ...container, resources: { ...resources, requests } };
+}
+
+function withHostPorts(container: JsonObject): JsonObject {
+  if (!Array.isArray(container['ports'])) return container;
+  const ports = listAt(container, 'ports').map((port) =>
+    isObject(port) && (port['hostPort'] ?? 0) === 0 && typeof port['containerPort'] === 'number'
+      ? { ...port, hostPort: port['containerPort'] }
+      : port,
+  );
+  return { ...container, ports };
 }
 
 /** The pod template under `spec.template` of a workload. */
@@ -30,13 +70,12 @@ export function withTemplateDefaults(spec: JsonObject, restartPolicy?: string): 
 
 function withContainerDefaults(container: JsonValue): JsonValue {
   if (!isObject(container)) return container;
-  const result: JsonObject = {
+  const result: JsonObject = withDefaults(container, {
     imagePullPolicy: pullPolicy(textAt(container, 'image')),
     resources: {},
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
-    ...container,
-  };
+  });
   for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const found = objectAt(container, probe);
     if (found !== undefined) result[probe] = withProbeDefaults(found);
@@ -83,5 +122,16 @@ function withVolumeDefaults(volume: JsonValue): JsonValue {
     const found = objectAt(volume, source);
     if (found !== undefined) result[source] = { defaultMode: 420, ...found };
   }
+  const projected = objectAt(result, 'projected');
+  if (Array.isArray(projected?.['sources']))
+    result['projected'] = { ...projected, sources: listAt(projected, 'sources').map(withTokenLifetime) };
+  const hasSource = Object.entries(volume).some(([key, value]) => key !== 'name' && isObject(value));
+  if (!hasSource) result['emptyDir'] = {};
   return result;
+}
+
+function withTokenLifetime(source: JsonValue): JsonValue {
+  const token = isObject(source) ? objectAt(source, 'serviceAccountToken') : undefined;
+  if (!isObject(source) || token === undefined) return source;
+  return { ...source, serviceAccountToken: { expirationSeconds: 3600, ...token } };
 }

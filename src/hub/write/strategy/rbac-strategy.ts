@@ -1,11 +1,10 @@
-import { invalidValue } from '../../admit/field-problems.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { Strategy } from './strategy.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** RoleBinding and ClusterRoleBinding: groups are filled in; what a binding grants cannot be changed later. */
+/** RoleBinding and ClusterRoleBinding: groups are filled in. */
 export const BINDING_STRATEGY: Strategy = {
   fillIn: (object) => {
     const result: JsonObject = { ...object };
@@ -14,10 +13,6 @@ export const BINDING_STRATEGY: Strategy = {
       result['roleRef'] = { ...roleRef, apiGroup: RBAC };
     if (Array.isArray(object['subjects'])) result['subjects'] = listAt(object, 'subjects').map(withGroup);
     return result;
-  },
-  validate: (object, old) => {
-    if (old === undefined || deepEqual(getOwn(object, 'roleRef'), getOwn(old, 'roleRef'))) return [];
-    return [invalidValue('roleRef', getOwn(object, 'roleRef'), 'cannot change roleRef')];
   },
 };
 

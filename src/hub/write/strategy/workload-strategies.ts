@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { objectAt } from '../../json/json-value.ts';
-import { withPodDefaults, withTemplateDefaults } from './pod-defaults.ts';
-import { selectorProblems } from './pod-selector.ts';
+import { withOwnPodDefaults, withPodDefaults, withTemplateDefaults } from './pod-defaults.ts';
 import type { Strategy } from './strategy.ts';
 import {
   DAEMON_SET_COUNTS,
@@ -24,7 +23,6 @@ function workload(counts: StatusCounts, defaults: SpecDefaults): Strategy {
     generation: true,
     fillIn: (object) => withStatusCounts(withSpec(object, defaults), counts),
     onCreate: (object) => ({ ...object, status: statusWithCounts({}, counts) }),
-    validate: selectorProblems,
   };
 }
 
@@ -73,6 +71,17 @@ export const DAEMON_SET_STRATEGY = workload(DAEMON_SET_COUNTS, (spec) => {
   return withTemplateDefaults({ revisionHistoryLimit: 10, ...spec, updateStrategy });
 });
 
+/** Without a selector, it finds its pods by the labels of their template. */
+export const REPLICATION_CONTROLLER_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (object) =>
+    withSpec(object, (spec) => {
+      const labels = objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
+      const selects = Object.keys(objectAt(spec, 'selector') ?? {}).length > 0;
+      return labels === undefined || selects ? spec : { ...spec, selector: labels };
+    }),
+};
+
 const CRON_JOB_DEFAULTS = {
   concurrencyPolicy: 'Allow',
   failedJobsHistoryLimit: 1,
@@ -90,9 +99,7 @@ export const POD_STRATEGY: Strategy = {
   generation: true,
   fillIn: (object) => {
     const spec = objectAt(object, 'spec');
-    return spec === undefined
-      ? object
-      : { ...object, spec: { enableServiceLinks: true, ...withPodDefaults(spec) } };
+    return spec === undefined ? object : { ...object, spec: withOwnPodDefaults(withPodDefaults(spec)) };
   },
   onCreate: (object) => ({ ...object, status: { phase: 'Pending', qosClass: 'BestEffort' } }),
 };

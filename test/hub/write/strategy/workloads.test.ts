@@ -146,7 +146,7 @@ describe('classes', () => {
       path: STORAGE,
       body: { metadata: { name: 'c' }, provisioner: 'a.example.com' },
       change: { reclaimPolicy: 'Retain' },
-      message: 'reclaimPolicy: Invalid value: "Retain": field is immutable',
+      message: 'reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden.',
     },
   ])('of $path refuse $change', ({ path, body, change, message }) => {
     const { store } = made(path, body);

@@ -1,0 +1,156 @@
+import { parseQuantity } from '../../core/model/quantity.ts';
+import { parseRfc3339 } from '../../core/model/rfc3339.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { isObject } from '../json/json-value.ts';
+import type { Schema } from '../scheme/schema.ts';
+import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+import { quotedValue } from './quoted-value.ts';
+import { matchesNumberFormat } from './value-format.ts';
+
+const QUANTITY_TEXT =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
+const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
+const NOT_BASE64 = /[^A-Za-z0-9+/]/;
+
+/** Where a value stands: the struct that has the field, and the path of the field without list indexes. */
+interface Field {
+  readonly struct: string;
+  readonly path: string;
+}
+
+/**
+ * Why a value cannot be read into the Go type of a built-in schema, in the words of Go's decoder: a wrong JSON type, a
+ * number out of range, no quantity, no time. undefined when it can.
+ */
+export function decodeProblem(schema: Schema, value: JsonValue): string | undefined {
+  return problemAt(schema, value, undefined);
+}
+
+function problemAt(schema: Schema, value: JsonValue, field: Field | undefined): string | undefined {
+  if (value === null) return undefined;
+  if (schema.intOrString === true) return intOrStringProblem(schema, value, field);
+  switch (schema.type) {
+    case '':
+      return undefined;
+    case 'object':
+      return isObject(value) ? objectProblem(schema, value, field) : mismatch(schema, value, field);
+    case 'array':
+      return Array.isArray(value) ? listProblem(schema, value, field) : mismatch(schema, value, field);
+    case 'string':
+      return typeof value === 'string' ? textProblem(schema, value) : mismatch(schema, value, field);
+    case 'integer':
+      return Number.isInteger(value) && matchesNumberFormat(schema.format ?? '', value as number)
+        ? undefined
+        : mismatch(schema, value, field);
+    case 'number':
+    case 'boolean':
+      return typeof value === schema.type ? undefined : mismatch(schema, value, field);
+  }
+}
+
+function objectProblem(schema: Schema, object: JsonObject, field: Field | undefined): string | undefined {
+  const { properties, additional } = schema;
+  const struct = schema.name === undefined ? undefined : shortName(schema.name);
+  const keys = Object.keys(object);
+  spendOnKeys(keys.length);
+  for (const key of keys) {
+    const declared = properties?.get(key);
+    const below = declared ?? (additional === true ? undefined : additional);
+    if (below === undefined) continue;
+    const place = struct === undefined ? field : fieldOf(struct, field, key);
+    const problem = problemAt(below, object[key] as JsonValue, place);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function fieldOf(struct: string, above: Field | undefined, key: string): Field {
+  return { struct, path: above === undefined || above.path === '' ? key : `${above.path}.${key}` };
+}
+
+function listProblem(
+  schema: Schema,
+  list: readonly JsonValue[],
+  field: Field | undefined,
+): string | undefined {
+  if (schema.items === undefined) return undefined;
+  spendWork(list.length);
+  for (const item of list) {
+    const problem = problemAt(schema.items, item, field);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function intOrStringProblem(schema: Schema, value: JsonValue, field: Field | undefined): string | undefined {
+  if (schema.format === 'quantity') {
+    const fits = typeof value === 'string' || typeof value === 'number';
+    return fits && parseQuantity(value) !== undefined ? undefined : QUANTITY_TEXT;
+  }
+  if (typeof value === 'string') return undefined;
+  return problemAt({ type: 'integer', format: 'int32' }, value, field);
+}
+
+function textProblem({ format, name = '' }: Schema, text: string): string | undefined {
+  if (format === 'date-time' && parseRfc3339(text) === undefined) {
+    const layout = name.endsWith('.MicroTime') ? MICRO_TIME_LAYOUT : TIME_LAYOUT;
+    return `parsing time ${quotedValue(text)} as "${layout}": cannot parse ${quotedValue(text)} as "2006"`;
+  }
+  if (format === 'byte') return base64Problem(text);
+  return undefined;
+}
+
+/** As Go's standard encoding: line breaks do not count, padding must be there. */
+function base64Problem(text: string): string | undefined {
+  const letters = text.replace(/[\r\n]/g, '');
+  const end = letters.search(NOT_BASE64);
+  const body = end < 0 ? letters.length : end;
+  const padding = letters.slice(body);
+  if (body % 4 === 0 ? padding === '' : body % 4 > 1 && padding === '='.repeat(4 - (body % 4)))
+    return undefined;
+  return `illegal base64 data at input byte ${String(padding === '' || /^=+$/.test(padding) ? body - (body % 4) : body)}`;
+}
+
+function mismatch(schema: Schema, value: JsonValue, field: Field | undefined): string {
+  const found = foundText(schema, value);
+  const wanted = goType(schema);
+  if (field === undefined) return `json: cannot unmarshal ${found} into Go value of type ${wanted}`;
+  return `json: cannot unmarshal ${found} into Go struct field ${field.struct}.${field.path} of type ${wanted}`;
+}
+
+function foundText(schema: Schema, value: JsonValue): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return schema.type === 'integer' ? `number ${String(value)}` : 'number';
+  return typeof value;
+}
+
+function goType(schema: Schema): string {
+  switch (schema.type) {
+    case 'object':
+      if (schema.name !== undefined) return `${versionName(schema.name)}.${shortName(schema.name)}`;
+      return typeof schema.additional === 'object' ? `map[string]${goType(schema.additional)}` : 'object';
+    case 'array':
+      return `[]${schema.items === undefined ? 'interface {}' : goType(schema.items)}`;
+    case 'string':
+      return schema.format === 'byte' ? '[]uint8' : 'string';
+    case 'integer':
+      return schema.format ?? 'int64';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      return 'float64';
+    case '':
+      return 'interface {}';
+  }
+}
+
+/** `io.k8s.api.core.v1.Container` is `v1.Container` in Go. */
+function shortName(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+function versionName(name: string): string {
+  return name.split('.').at(-2) ?? '';
+}

@@ -1,0 +1,18 @@
+import type { Place } from './place.ts';
+
+/** Paths of files in volumes and containers. */
+export function checkNoBacksteps(path: string, at: Place): void {
+  if (path.split('/').includes('..')) at.invalid(path, "must not contain '..'");
+}
+
+/** A path below another one. */
+export function checkDescendingPath(path: string, at: Place): void {
+  if (path.startsWith('/')) at.invalid(path, 'must be a relative path');
+  checkNoBacksteps(path, at);
+}
+
+/** A path of a file that a volume makes; names with two leading dots are its own. */
+export function checkVolumePath(path: string, at: Place): void {
+  checkDescendingPath(path, at);
+  if (path.startsWith('..') && !path.startsWith('../')) at.invalid(path, "must not start with '..'");
+}

@@ -1,0 +1,98 @@
+import type { NameRule } from '../../admit/name-rules.ts';
+import { asPrefix, dnsLabel, dnsSubdomain } from '../../admit/name-rules.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { objectAt, textAt } from '../../json/json-value.ts';
+import { configKey } from '../config-rules.ts';
+import { checkNoBacksteps } from '../path-rules.ts';
+import type { Place } from '../place.ts';
+import { checkFieldReference, checkResourceReference } from './volume-files.ts';
+
+const NAME_TEXT =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='";
+const POD_FIELDS = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+
+/** Source: apimachinery, pkg/util/validation (IsRelaxedEnvVarName). */
+const variableName: NameRule = (name) => (/^[ -<>-~]*$/.test(name) ? [] : [NAME_TEXT]);
+
+type SourceCheck = (source: JsonObject, at: Place) => void;
+
+const SOURCES: Readonly<Record<string, SourceCheck>> = {
+  fieldRef: (source, at) => checkFieldReference(source, POD_FIELDS, at),
+  resourceFieldRef: (source, at) => checkResourceReference(source, false, at),
+  configMapKeyRef: checkKeyReference,
+  secretKeyRef: checkKeyReference,
+  fileKeyRef: checkFileReference,
+};
+
+/** Source: pkg/apis/core/validation (ValidateEnv). */
+export function checkEnv(container: JsonObject, at: Place): void {
+  at.each(container, 'env', (variable, place) => {
+    const name = textAt(variable, 'name');
+    if (name === '') place.at('name').required();
+    else place.at('name').named(name, variableName);
+    const from = objectAt(variable, 'valueFrom');
+    if (from !== undefined) checkValueFrom(from, textAt(variable, 'value'), place.at('valueFrom'));
+  });
+}
+
+function checkValueFrom(from: JsonObject, value: string, at: Place): void {
+  let count = 0;
+  for (const [key, check] of Object.entries(SOURCES)) {
+    const source = objectAt(from, key);
+    if (source === undefined) continue;
+    count += 1;
+    check(source, at.at(key));
+  }
+  if (count === 0) {
+    const detail =
+      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+    at.invalid('', detail);
+  } else if (value !== '') at.invalid('', 'may not be specified when `value` is not empty');
+  else if (count > 1) at.invalid('', 'may not have more than one field specified at a time');
+}
+
+function checkKeyReference(source: JsonObject, at: Place): void {
+  at.at('name').named(textAt(source, 'name'), dnsSubdomain);
+  const key = textAt(source, 'key');
+  if (key === '') at.at('key').required();
+  else at.at('key').named(key, configKey);
+}
+
+function checkFileReference(source: JsonObject, at: Place): void {
+  const [key, volume, path] = [textAt(source, 'key'), textAt(source, 'volumeName'), textAt(source, 'path')];
+  if (key === '') at.at('key').required();
+  else at.at('key').named(key, variableName);
+  if (volume === '') at.at('volumeName').required();
+  else at.at('volumeName').named(volume, dnsLabel);
+  if (path === '') at.at('path').required();
+  else checkNoBacksteps(path, at.at('path'));
+}
+
+const sourceName = asPrefix(dnsSubdomain);
+
+/** Source: pkg/apis/core/validation (ValidateEnvFrom). */
+export function checkEnvFrom(container: JsonObject, at: Place): void {
+  at.each(container, 'envFrom', (source, place) => {
+    const prefix = textAt(source, 'prefix');
+    if (prefix !== '') place.at('prefix').named(prefix, variableName);
+    const found = ['configMapRef', 'secretRef'].filter((key) => objectAt(source, key) !== undefined);
+    for (const key of found) {
+      const name = textAt(objectAt(source, key), 'name');
+      if (name === '') place.at(key).at('name').required();
+      else place.at(key).at('name').named(name, sourceName);
+    }
+    const list = at.at('envFrom');
+    if (found.length === 0) list.invalid('', 'must specify one of: `configMapRef` or `secretRef`');
+    else if (found.length > 1) list.invalid('', 'may not have more than one field specified at a time');
+  });
+}

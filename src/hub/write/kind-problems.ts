@@ -1,0 +1,24 @@
+import type { JsonObject } from '../json/json-value.ts';
+import type { FieldProblem } from '../status/status-errors.ts';
+import { rulesOf } from '../validation/all-rules.ts';
+import { checkMetadata } from '../validation/metadata-rules.ts';
+import { Place } from '../validation/place.ts';
+import { strategyOf } from './strategy/all-strategies.ts';
+import type { WriteRequest } from './write-request.ts';
+
+/** What is wrong with an object of a built-in kind, in the order of an API server. */
+export function kindProblems(
+  { ref, subresource }: WriteRequest,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const at = new Place(problems);
+  const rules = rulesOf(ref);
+  checkMetadata(rules, object, at, old);
+  if (subresource === '') {
+    rules?.validate(object, at, old);
+    problems.push(...(strategyOf(ref).validate?.(object, old) ?? []));
+  } else if (old !== undefined) rules?.validateSubresource?.(subresource, object, at, old);
+  return problems;
+}

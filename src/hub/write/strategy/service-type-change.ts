@@ -1,0 +1,48 @@
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
+
+/** Fields that only some types of Services have, and the types that have them. */
+const DEPENDENT: readonly (readonly [types: readonly string[], fields: readonly string[]])[] = [
+  [
+    ['ClusterIP', 'NodePort', 'LoadBalancer'],
+    ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'],
+  ],
+  [['NodePort', 'LoadBalancer'], ['externalTrafficPolicy']],
+  [['LoadBalancer'], ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'healthCheckNodePort']],
+];
+
+/**
+ * A Service that changes its type loses what its old type needed and the new one does not allow, as far as the update
+ * left it as it was. Source: pkg/registry/core/service (dropTypeDependentFields).
+ */
+export function withoutOldType(service: JsonObject, old: JsonObject): JsonObject {
+  const [spec, before] = [objectAt(service, 'spec'), objectAt(old, 'spec')];
+  const [type, oldType] = [textAt(spec, 'type'), textAt(before, 'type')];
+  if (spec === undefined || before === undefined || type === oldType) return service;
+  const result: JsonObject = { ...spec };
+  for (const [types, fields] of DEPENDENT) {
+    if (!types.includes(oldType) || types.includes(type)) continue;
+    for (const field of fields)
+      if (deepEqual(getOwn(spec, field), getOwn(before, field))) delete result[field];
+  }
+  const exposed = ['NodePort', 'LoadBalancer'];
+  if (exposed.includes(oldType) && !exposed.includes(type) && keepsNodePorts(spec, before))
+    result['ports'] = listAt(spec, 'ports').map(withoutNodePort);
+  return { ...service, spec: result };
+}
+
+function keepsNodePorts(spec: JsonObject, old: JsonObject): boolean {
+  const taken = new Set(listAt(old, 'ports').map(nodePortOf));
+  return listAt(spec, 'ports').every((port) => nodePortOf(port) === 0 || taken.has(nodePortOf(port)));
+}
+
+function nodePortOf(port: JsonValue): number {
+  const number = isObject(port) ? getOwn(port, 'nodePort') : undefined;
+  return typeof number === 'number' ? number : 0;
+}
+
+function withoutNodePort(port: JsonValue): JsonValue {
+  if (!isObject(port)) return port;
+  const { nodePort: _nodePort, ...rest } = port;
+  return rest;
+}

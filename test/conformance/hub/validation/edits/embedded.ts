@@ -1,0 +1,117 @@
+import type { Edit, ValidationCase } from '../validation-case.ts';
+import { changesOf } from './changes-of.ts';
+
+const LONG = 'x'.repeat(64);
+
+/** What may be wrong with an object that is embedded at `place`. */
+const embeddedAt = (place: string): readonly (Edit | readonly Edit[])[] => [
+  [place, null],
+  [place, 'text'],
+  [place, []],
+  [`${place}/apiVersion`, 5],
+  [`${place}/apiVersion`, null],
+  [`${place}/apiVersion`, 'a/b/c'],
+  [`${place}/apiVersion`, '/'],
+  [`${place}/apiVersion`, 'group/'],
+  [`${place}/kind`, 5],
+  [`${place}/kind`, null],
+  [`${place}/kind`, true],
+  [`${place}/kind`, 'lower'],
+  [`${place}/kind`, 'With.Dots'],
+  [`${place}/kind`, '1Digit'],
+  [`${place}/kind`, LONG],
+  [`${place}/metadata`, null],
+  [`${place}/metadata`, 'text'],
+  [`${place}/metadata`, 5],
+  [`${place}/metadata`, []],
+  [`${place}/metadata/unknown`, 1],
+  [`${place}/metadata/name`, 5],
+  [`${place}/metadata/name`, null],
+  [`${place}/metadata/name`, 'UPPER case'],
+  [`${place}/metadata/name`, 'a/b'],
+  [`${place}/metadata/name`, 'a%b'],
+  [`${place}/metadata/name`, '.'],
+  [`${place}/metadata/name`, '..'],
+  [`${place}/metadata/name`, LONG.repeat(5)],
+  [`${place}/metadata/generateName`, 'a/'],
+  [`${place}/metadata/generateName`, '..'],
+  [`${place}/metadata/namespace`, 'Not Valid'],
+  [`${place}/metadata/namespace`, 'with.dots'],
+  [`${place}/metadata/namespace`, LONG],
+  [`${place}/metadata/labels`, 'text'],
+  [`${place}/metadata/labels`, { a: 1 }],
+  [`${place}/metadata/labels`, { a: null }],
+  [`${place}/metadata/labels`, { a: { b: 'c' } }],
+  [`${place}/metadata/labels`, { 'removed-': '' }],
+  [`${place}/metadata/labels`, { 'a/b/c': '' }],
+  [`${place}/metadata/labels`, { '/b': '' }],
+  [`${place}/metadata/labels`, { 'a/': '' }],
+  [`${place}/metadata/labels`, { 'Upper.example/b': '' }],
+  [`${place}/metadata/labels`, { [LONG]: '' }],
+  [`${place}/metadata/labels`, { '': 'x' }],
+  [`${place}/metadata/labels`, { a: 'with space' }],
+  [`${place}/metadata/labels`, { a: LONG }],
+  [`${place}/metadata/annotations`, { 'removed-': '' }],
+  [`${place}/metadata/annotations`, { 'a b': '' }],
+  [`${place}/metadata/annotations`, { 'UPPER.example/Name': 'any text' }],
+  [`${place}/metadata/annotations`, { a: true }],
+  [`${place}/metadata/annotations`, { a: 'x'.repeat(256 * 1024) }],
+  [`${place}/metadata/annotations`, { a: 'x'.repeat(256 * 1024 - 1) }],
+  [`${place}/metadata/finalizers`, ['plain']],
+  [`${place}/metadata/finalizers`, ['a b']],
+  [`${place}/metadata/finalizers`, [5]],
+  [`${place}/metadata/finalizers`, ['orphan', 'foregroundDeletion']],
+  [`${place}/metadata/ownerReferences`, [{}]],
+  [`${place}/metadata/ownerReferences`, [{ apiVersion: 'v1', kind: 'Event', name: 'a', uid: 'b' }]],
+  [`${place}/metadata/ownerReferences`, [{ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'b', more: 1 }]],
+  [
+    `${place}/metadata/ownerReferences`,
+    [
+      { apiVersion: 'v1', kind: 'A', name: 'a', uid: 'b', controller: true },
+      { apiVersion: 'v1', kind: 'B', name: 'c', uid: 'd', controller: true },
+    ],
+  ],
+  [`${place}/metadata/creationTimestamp`, 'yesterday'],
+  [`${place}/metadata/creationTimestamp`, '2026-01-01T00:00:00Z'],
+  [`${place}/metadata/generation`, -1],
+  [`${place}/metadata/generation`, '1'],
+  [`${place}/metadata/managedFields`, [{ operation: 'Delete' }]],
+  [`${place}/metadata/managedFields`, [{ manager: 'm', operation: 'Apply', fieldsType: 'V2' }]],
+];
+
+const LIST = {
+  apiVersion: 'v1',
+  kind: 'List',
+  metadata: {},
+  items: [{ apiVersion: 'v1', kind: 'ConfigMap' }],
+};
+
+const MANIFESTS = '/spec/workload/manifests';
+
+export const EMBEDDED_CASES: readonly ValidationCase[] = [
+  ...changesOf('ManifestWork/work', [
+    ...embeddedAt(`${MANIFESTS}/0`),
+    [MANIFESTS, []],
+    [`${MANIFESTS}/-`, LIST],
+    [`${MANIFESTS}/-`, { ...LIST, metadata: { resourceVersion: '', selfLink: '' } }],
+    [`${MANIFESTS}/-`, { ...LIST, metadata: { continue: 'c', remainingItemCount: 3 } }],
+    [`${MANIFESTS}/-`, { ...LIST, kind: 'ConfigMapList' }],
+    [`${MANIFESTS}/-`, {}],
+  ]),
+  ...changesOf('ManifestWorkReplicaSet/set', [
+    ['/spec/manifestWorkTemplate/workload/manifests/0/metadata/labels', { a: '!' }],
+    ['/spec/manifestWorkTemplate/workload/manifests/0/kind', 'Not Valid'],
+    ['/spec/manifestWorkTemplate/workload/manifests/0/metadata/name', 5],
+  ]),
+  ...changesOf('Carrier/carrier', [
+    ...embeddedAt('/spec/pruned'),
+    ...embeddedAt('/spec/byName/first'),
+    ['/spec/plain', { apiVersion: 5, metadata: { labels: { a: '!' } } }],
+    ['/spec/pruned/metadata/name', 'longer-than-ten'],
+    ['/spec/pruned/unknown', 1],
+    [
+      ['/spec/pruned/kind', ''],
+      ['/spec/pruned/spec/size', 'text'],
+    ],
+  ]),
+];

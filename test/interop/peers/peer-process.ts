@@ -1,0 +1,63 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { peerProgram } from './peer-programs.ts';
+
+export interface PeerOptions {
+  readonly args: readonly string[];
+  /** Receives the standard output and standard error. */
+  readonly logFile: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface PeerProcess {
+  /**
+   * Waits until `ready` holds.
+   * @throws Error with the end of the log when the program ends before that
+   */
+  until(ready: () => Promise<boolean>): Promise<void>;
+  /** Ends the program and waits for its end: SIGTERM, after 5 s SIGKILL. */
+  stop(): Promise<void>;
+}
+
+const TERMINATION_MS = 5000;
+const POLL_MS = 100;
+const running = new Set<ChildProcess>();
+// A test that fails or is interrupted ends its process: nothing that it started may stay behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts a built program as a child of the test. */
+export function startPeer(name: string, { args, logFile, env }: PeerOptions): PeerProcess {
+  const log = createWriteStream(logFile);
+  const child = spawn(peerProgram(name), args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  child.stdout.pipe(log, { end: false });
+  child.stderr.pipe(log, { end: false });
+  const ended = once(child, 'close').then(() => {
+    running.delete(child);
+    log.end();
+  });
+  const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
+  return {
+    async until(ready) {
+      while (!(await ready().catch(() => false))) {
+        if (!isRunning())
+          throw new Error(`${name} ended early: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
+        await pause(POLL_MS);
+      }
+    },
+    async stop() {
+      if (isRunning()) child.kill('SIGTERM');
+      const forced = setTimeout(() => child.kill('SIGKILL'), TERMINATION_MS);
+      await ended;
+      clearTimeout(forced);
+    },
+  };
+}
