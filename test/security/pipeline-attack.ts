@@ -2,7 +2,6 @@ import { PipelineStore } from '../hub/write/pipeline-store.ts';
 import type { Answer } from '../hub/write/pipeline-store.ts';
 
 export const JSON_PATCH = 'application/json-patch+json';
-export const MERGE_PATCH = 'application/merge-patch+json';
 export const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
