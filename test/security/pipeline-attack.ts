@@ -1,3 +1,4 @@
+import { textAt } from '../../src/hub/json/json-value.ts';
 import { PipelineStore } from '../hub/write/pipeline-store.ts';
 import type { Answer } from '../hub/write/pipeline-store.ts';
 
@@ -60,7 +61,7 @@ export function storeOfThings(properties: Readonly<Record<string, unknown>>): Pi
 }
 
 export function messageOf(answer: Answer): string {
-  return String(answer.body['message'] as string);
+  return textAt(answer.body, 'message');
 }
 
 /** Length of the answer as it goes over the wire. */

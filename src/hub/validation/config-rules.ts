@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json-value.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
 import { utf8LengthBytes } from '../../core/model/utf8-length.ts';
 import type { NameRule } from '../admit/name-rules.ts';
@@ -119,13 +119,18 @@ function checkFixed(
 }
 
 function textBytes(data: JsonObject): number {
-  return Object.values(data).reduce((sum: number, text) => sum + utf8LengthBytes(String(text as string)), 0);
+  return Object.values(data).reduce((sum: number, text) => sum + utf8LengthBytes(asText(text)), 0);
 }
 
 function base64Bytes(data: JsonObject): number {
   return Object.values(data).reduce((sum: number, text) => {
-    const letters = String(text as string);
+    const letters = asText(text);
     const padding = letters.endsWith('==') ? 2 : letters.endsWith('=') ? 1 : 0;
     return sum + Math.floor((letters.length * 3) / 4) - padding;
   }, 0);
+}
+
+/** Values of another type were refused before. */
+function asText(value: JsonValue): string {
+  return typeof value === 'string' ? value : '';
 }

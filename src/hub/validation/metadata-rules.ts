@@ -9,7 +9,7 @@ import {
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, objectAt } from '../json/json-value.ts';
 import type { KindRules } from './kind-rules.ts';
-import { Place } from './place.ts';
+import type { Place } from './place.ts';
 
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 

@@ -83,6 +83,7 @@ const USAGES = [
   'timestamping',
 ];
 const MIN_SECONDS = 600;
+const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 const MAX_DOMAIN_LENGTH = 253;
 
 /**
@@ -101,7 +102,10 @@ export const CERTIFICATE_RULES: KindRules = {
       if (!USAGES.includes(usage)) place.at('usages').at(index).unsupported(usage, USAGES);
     for (const [index, usage] of usages.entries())
       if (usages.indexOf(usage) < index) place.at('usages').at(index).duplicate(usage);
-    checkSigner(textAt(spec, 'signerName'), place.at('signerName'));
+    const signer = textAt(spec, 'signerName');
+    if (signer === LEGACY_SIGNER)
+      place.at('signerName').invalid(signer, 'the legacy signerName is not allowed via this API version');
+    else checkSigner(signer, place.at('signerName'));
     const seconds = numberAt(spec, 'expirationSeconds');
     if (seconds !== undefined && seconds < MIN_SECONDS) {
       const detail = 'may not specify a duration less than 600 seconds (10 minutes)';
@@ -137,6 +141,10 @@ function checkLabels(text: string, rule: NameRule, at: Place): void {
 }
 
 const ALWAYS_TRUE = new Set(['Approved', 'Denied', 'Failed']);
+const EXCLUSIVE = new Map([
+  ['Approved', 'Denied'],
+  ['Denied', 'Approved'],
+]);
 const STATUSES = ['False', 'True', 'Unknown'];
 
 function checkConditions(request: JsonObject, at: Place): void {
@@ -151,6 +159,9 @@ function checkConditions(request: JsonObject, at: Place): void {
     one.at('status').oneOfIfSet(textAt(condition, 'status'), ALWAYS_TRUE.has(type) ? ['True'] : STATUSES);
     if (seen.has(type)) one.at('type').duplicate(type);
     seen.add(type);
+    const other = EXCLUSIVE.get(type);
+    if (other !== undefined && seen.has(other))
+      one.at('type').invalid(type, 'Approved and Denied conditions are mutually exclusive');
   });
 }
 

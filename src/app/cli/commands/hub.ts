@@ -58,10 +58,8 @@ export const hubCommand: CliCommand = {
   },
 };
 
-function registerRun(hub: Command, run: RunAction): void {
-  hub
-    .command('run', { isDefault: true })
-    .description('start the hub and serve until stopped (what `berth hub` alone does)')
+function runOptions(run: Command): Command {
+  return run
     .requiredOption('--data <dir>', 'data directory; created when missing')
     .option(
       '--listen <host:port>',
@@ -91,7 +89,15 @@ function registerRun(hub: Command, run: RunAction): void {
       'of them from one address; agents behind a proxy share one',
       '12000',
     )
-    .option('--log-level <level>', 'debug, info, warn, error', 'info')
+    .option('--log-level <level>', 'debug, info, warn, error', 'info');
+}
+
+function registerRun(hub: Command, run: RunAction): void {
+  runOptions(
+    hub
+      .command('run', { isDefault: true })
+      .description('start the hub and serve until stopped (what `berth hub` alone does)'),
+  )
     .addHelpText('after', HELP)
     .action(
       run(async (io, flags: RunFlags) => {

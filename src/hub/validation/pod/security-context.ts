@@ -33,8 +33,7 @@ export function checkPodSecurity(spec: JsonObject, at: Place): void {
   ] as const) {
     if (key === 'supplementalGroupsPolicy') checkProfiles(context, place);
     const value = getOwn(context, key);
-    if (typeof value === 'string' && !supported.includes(value as never))
-      place.at(key).unsupported(value, supported);
+    if (typeof value === 'string' && !supported.includes(value)) place.at(key).unsupported(value, supported);
   }
 }
 

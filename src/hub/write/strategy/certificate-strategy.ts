@@ -1,13 +1,10 @@
-import { duplicate, invalidValue, unsupportedValue } from '../../admit/field-problems.ts';
-import { specProblems } from './certificate-spec.ts';
+import { invalidValue } from '../../admit/field-problems.ts';
+import { readCertificateRequest } from '../../auth/certificate-request.ts';
+import { requestText } from '../../auth/client-signer.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { FieldProblem } from '../../status/status-errors.ts';
 import type { Strategy } from './strategy.ts';
-
-const DECIDING = new Set(['Approved', 'Denied', 'Failed']);
-/** Nobody reads more of one answer. */
-const MOST_PROBLEMS = 8;
 
 /** A request never changes after it was made; approval changes its conditions, the signer its certificate. */
 export const CERTIFICATE_STRATEGY: Strategy = {
@@ -22,10 +19,7 @@ export const CERTIFICATE_STRATEGY: Strategy = {
     return { ...result, status: certificate === undefined ? status : { ...status, certificate } };
   },
   // The spec never changes, so it is judged once: requests of an older hub may lack what is asked for today.
-  validate: (object, old) => [
-    ...(old === undefined ? specProblems(objectAt(object, 'spec')) : []),
-    ...conditionProblems(object),
-  ],
+  validate: (object, old) => (old === undefined ? requestProblems(objectAt(object, 'spec')) : []),
 };
 
 function withConditionTimes(object: JsonObject, old: JsonObject | undefined, now: string): JsonObject {
@@ -46,23 +40,9 @@ function withConditionTimes(object: JsonObject, old: JsonObject | undefined, now
   return { ...object, status: { ...status, conditions } };
 }
 
-/** Approved and Denied exclude each other; all three are True or absent. */
-function conditionProblems(object: JsonObject): FieldProblem[] {
-  const conditions = listAt(objectAt(object, 'status'), 'conditions').filter(isObject);
-  const types = new Set<string>();
-  const problems: FieldProblem[] = [];
-  for (const [index, one] of conditions.entries()) {
-    const at = `status.conditions[${String(index)}]`;
-    const [type, status] = [textAt(one, 'type'), textAt(one, 'status')];
-    const wrong = DECIDING.has(type) && status !== '' && status !== 'True';
-    if (types.has(type)) problems.push(duplicate(`${at}.type`, type));
-    else if (wrong) problems.push(unsupportedValue(`${at}.status`, status, ['True']));
-    types.add(type);
-    if (problems.length === MOST_PROBLEMS) break;
-  }
-  if (types.has('Approved') && types.has('Denied'))
-    problems.push(
-      invalidValue('status.conditions', 'Denied', 'Approved and Denied conditions are mutually exclusive'),
-    );
-  return problems;
+function requestProblems(spec: JsonObject | undefined): readonly FieldProblem[] {
+  const reading = readCertificateRequest(requestText(spec));
+  return reading.kind === 'request'
+    ? []
+    : [invalidValue('spec.request', textAt(spec, 'request'), reading.why)];
 }
