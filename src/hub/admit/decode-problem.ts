@@ -13,21 +13,29 @@ const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
 const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 
-/** Where a value stands: the struct that has the field, and the path of the field without list indexes. */
-interface Field {
-  readonly struct: string;
-  readonly path: string;
+/** The struct around a field, and the field that holds that struct. Text is made of it only when something is wrong. */
+interface Struct {
+  readonly schema: Schema;
+  readonly above: Field;
 }
+
+/** Where a value stands: the innermost struct, and the key of its field. Lists and maps add nothing. */
+interface Field {
+  readonly struct: Struct | undefined;
+  readonly key: string;
+}
+
+const NOWHERE: Field = { struct: undefined, key: '' };
 
 /**
  * Why a value cannot be read into the Go type of a built-in schema, in the words of Go's decoder: a wrong JSON type, a
  * number out of range, no quantity, no time. undefined when it can.
  */
 export function decodeProblem(schema: Schema, value: JsonValue): string | undefined {
-  return problemAt(schema, value, undefined);
+  return problemAt(schema, value, NOWHERE);
 }
 
-function problemAt(schema: Schema, value: JsonValue, field: Field | undefined): string | undefined {
+function problemAt(schema: Schema, value: JsonValue, field: Field): string | undefined {
   if (value === null) return undefined;
   if (schema.intOrString === true) return intOrStringProblem(schema, value, field);
   switch (schema.type) {
@@ -49,31 +57,25 @@ function problemAt(schema: Schema, value: JsonValue, field: Field | undefined): 
   }
 }
 
-function objectProblem(schema: Schema, object: JsonObject, field: Field | undefined): string | undefined {
+function objectProblem(schema: Schema, object: JsonObject, field: Field): string | undefined {
   const { properties, additional } = schema;
-  const struct = schema.name === undefined ? undefined : shortName(schema.name);
+  const struct = schema.name === undefined ? undefined : { schema, above: field };
   const keys = Object.keys(object);
   spendOnKeys(keys.length);
   for (const key of keys) {
     const declared = properties?.get(key);
     const below = declared ?? (additional === true ? undefined : additional);
     if (below === undefined) continue;
-    const place = struct === undefined ? field : fieldOf(struct, field, key);
-    const problem = problemAt(below, object[key] as JsonValue, place);
+    const value = object[key] as JsonValue;
+    // Most fields are texts of no special form.
+    if (typeof value === 'string' && below.type === 'string' && below.format === undefined) continue;
+    const problem = problemAt(below, value, struct === undefined ? field : { struct, key });
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function fieldOf(struct: string, above: Field | undefined, key: string): Field {
-  return { struct, path: above === undefined || above.path === '' ? key : `${above.path}.${key}` };
-}
-
-function listProblem(
-  schema: Schema,
-  list: readonly JsonValue[],
-  field: Field | undefined,
-): string | undefined {
+function listProblem(schema: Schema, list: readonly JsonValue[], field: Field): string | undefined {
   if (schema.items === undefined) return undefined;
   spendWork(list.length);
   for (const item of list) {
@@ -83,7 +85,7 @@ function listProblem(
   return undefined;
 }
 
-function intOrStringProblem(schema: Schema, value: JsonValue, field: Field | undefined): string | undefined {
+function intOrStringProblem(schema: Schema, value: JsonValue, field: Field): string | undefined {
   if (schema.format === 'quantity') {
     const fits = typeof value === 'string' || typeof value === 'number';
     return fits && parseQuantity(value) !== undefined ? undefined : QUANTITY_TEXT;
@@ -112,11 +114,18 @@ function base64Problem(text: string): string | undefined {
   return `illegal base64 data at input byte ${String(padding === '' || /^=+$/.test(padding) ? body - (body % 4) : body)}`;
 }
 
-function mismatch(schema: Schema, value: JsonValue, field: Field | undefined): string {
+function mismatch(schema: Schema, value: JsonValue, field: Field): string {
   const found = foundText(schema, value);
   const wanted = goType(schema);
-  if (field === undefined) return `json: cannot unmarshal ${found} into Go value of type ${wanted}`;
-  return `json: cannot unmarshal ${found} into Go struct field ${field.struct}.${field.path} of type ${wanted}`;
+  const struct = field.struct?.schema.name;
+  if (struct === undefined) return `json: cannot unmarshal ${found} into Go value of type ${wanted}`;
+  const place = `${shortName(struct)}.${pathOf(field)}`;
+  return `json: cannot unmarshal ${found} into Go struct field ${place} of type ${wanted}`;
+}
+
+function pathOf({ struct, key }: Field): string {
+  const above = struct === undefined ? '' : pathOf(struct.above);
+  return above === '' ? key : `${above}.${key}`;
 }
 
 function foundText(schema: Schema, value: JsonValue): string {

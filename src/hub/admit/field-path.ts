@@ -9,7 +9,7 @@ export interface FieldPath {
   readonly parent: FieldPath | undefined;
   readonly key: string | number;
   /** The key of a map entry, which is rendered in brackets. */
-  readonly inBrackets?: true;
+  readonly inBrackets?: boolean;
 }
 
 export function child(parent: FieldPath | undefined, key: string | number): FieldPath {

@@ -27,9 +27,12 @@ interface Form {
   readonly limit: number;
 }
 
-function check(text: string, form: Form, limitText = tooLong(form.limit)): readonly string[] {
+const NOTHING: readonly string[] = [];
+
+function check(text: string, form: Form, limitText = tooLong): readonly string[] {
+  if (text.length <= form.limit && form.pattern.test(text)) return NOTHING;
   const problems: string[] = [];
-  if (text.length > form.limit) problems.push(limitText);
+  if (text.length > form.limit) problems.push(limitText(form.limit));
   if (!form.pattern.test(text)) problems.push(form.message);
   return problems;
 }
@@ -41,8 +44,7 @@ const LABEL_VALUE_FORM: Form = { pattern: LABEL_VALUE_RE, message: LABEL_VALUE_T
 
 export const dnsSubdomain: NameRule = (name) => check(name, SUBDOMAIN_FORM);
 export const dns1035Label: NameRule = (name) => check(name, LABEL_1035_FORM);
-export const labelValue: NameRule = (value) =>
-  check(value, LABEL_VALUE_FORM, tooManyBytes(LABEL_VALUE_FORM.limit));
+export const labelValue: NameRule = (value) => check(value, LABEL_VALUE_FORM, tooManyBytes);
 
 export const dnsLabel: NameRule = (name) => {
   const problems = check(name, LABEL_FORM);
@@ -53,11 +55,19 @@ export const dnsLabel: NameRule = (name) => {
 /** Anything that can stand between two slashes of a path: RBAC's names. */
 export const pathSegment: NameRule = (name) => {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
+  if (!name.includes('/') && !name.includes('%')) return NOTHING;
   return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 };
 
 /** `[prefix/]name`, the form of label keys, annotation keys and finalizers. */
 export const qualifiedName: NameRule = (text) => {
+  const slash = text.indexOf('/');
+  const known = slash < 0 || (slash <= SUBDOMAIN_FORM.limit && SUBDOMAIN_RE.test(text.slice(0, slash)));
+  const own = slash < 0 ? text : text.slice(slash + 1);
+  return known && own.length <= 63 && QUALIFIED_RE.test(own) ? NOTHING : qualifiedProblems(text);
+};
+
+function qualifiedProblems(text: string): readonly string[] {
   const parts = text.split('/');
   if (parts.length > 2) {
     return [
@@ -75,7 +85,7 @@ export const qualifiedName: NameRule = (text) => {
   else if (name.length > 63) problems.push(`name part ${tooManyBytes(63)}`);
   if (!QUALIFIED_RE.test(name)) problems.push(`name part ${QUALIFIED_TEXT}`);
   return problems;
-};
+}
 
 /** A prefix of names, as `generateName`: a dash at its end is not the end of the name. */
 export function asPrefix(rule: NameRule): NameRule {

@@ -25,11 +25,18 @@ interface Metadata {
 export function validateNewMetadata(object: JsonObject, rule: NameRule, problems: FieldProblem[]): void {
   const at: Metadata = { metadata: objectAt(object, 'metadata') ?? {}, path: METADATA, problems };
   const name = textAt(at.metadata, 'name');
-  checkName(at, 'generateName', asPrefix(rule));
+  checkPrefix(at, rule);
   if (name === '') problems.push(required(child(METADATA, 'name'), 'name or generateName is required'));
   checkName(at, 'name', rule);
   checkMaps(at);
   checkFinalizers(at);
+}
+
+/** The names alone. */
+export function validateNames(object: JsonObject, rule: NameRule, problems: FieldProblem[]): void {
+  const at: Metadata = { metadata: objectAt(object, 'metadata') ?? {}, path: METADATA, problems };
+  checkPrefix(at, rule);
+  checkName(at, 'name', rule);
 }
 
 /** Metadata of an object that is changed: its name is fixed, and finalizers are checked where they are kept. */
@@ -44,7 +51,7 @@ export function validateEmbeddedMetadata(
   problems: FieldProblem[],
 ): void {
   const at: Metadata = { metadata, path, problems };
-  checkName(at, 'generateName', asPrefix(pathSegment));
+  checkPrefix(at, pathSegment);
   checkName(at, 'name', pathSegment);
   checkName(at, 'namespace', dnsLabel);
   const generation = metadata['generation'];
@@ -55,6 +62,10 @@ export function validateEmbeddedMetadata(
   checkMaps(at);
   checkFinalizers(at);
   checkManagedFields(metadata, path, problems);
+}
+
+function checkPrefix(at: Metadata, rule: NameRule): void {
+  if (textAt(at.metadata, 'generateName') !== '') checkName(at, 'generateName', asPrefix(rule));
 }
 
 function checkName({ metadata, path, problems }: Metadata, key: string, rule: NameRule): void {

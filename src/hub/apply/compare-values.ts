@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
 import type { Schema } from '../scheme/schema.ts';
+import { ANY_VALUE } from '../scheme/schema.ts';
 import { spendOnKeys } from '../work/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
@@ -35,16 +36,25 @@ export function compareValues(schema: Schema, before: JsonObject, after: JsonObj
 
 type Pair<T> = readonly [T | undefined, T | undefined];
 
-/** @returns what happened to the place itself */
-function compare(schema: Schema, [before, after]: Pair<JsonValue>, nodes: () => Nodes): Outcome {
+/**
+ * @param nodes of the place around
+ * @param element of the place itself; nodes below it are made only when something is to be compared there
+ * @returns what happened to the place itself
+ */
+function compare(schema: Schema, [before, after]: Pair<JsonValue>, nodes: Nodes, element: string): Outcome {
   if (before === after) return undefined;
   const shape = shapeOf(schema, after === undefined || after === null ? before : after);
-  const bothEmpty = isEmptyContainer(before) && isEmptyContainer(after);
-  if (shape === 'leaf' || bothEmpty) return compareLeaf(before, after);
+  if (shape === 'leaf' || (isEmptyContainer(before) && isEmptyContainer(after)))
+    return compareLeaf(before, after);
+  const below = {
+    added: nodes.added.at(element),
+    modified: nodes.modified.at(element),
+    removed: nodes.removed.at(element),
+  };
   if (shape === 'map') {
-    compareMaps(schema, [asObject(before), asObject(after)], nodes());
+    compareMaps(schema, [asObject(before), asObject(after)], below);
     if (replacesScalar(before, after)) return 'modified';
-  } else compareLists(schema, [asList(before), asList(after)], nodes());
+  } else compareLists(schema, [asList(before), asList(after)], below);
   if (before === undefined) return 'added';
   return after === undefined ? 'removed' : undefined;
 }
@@ -67,8 +77,9 @@ const asList = (value: JsonValue | undefined): readonly JsonValue[] => (Array.is
 
 function compareMaps(schema: Schema, [before, after]: readonly [JsonObject, JsonObject], nodes: Nodes): void {
   const visit = (key: string): void => {
+    const element = `f:${key}`;
     const pair = [getOwn(before, key), getOwn(after, key)] as const;
-    record(`f:${key}`, nodes, (below) => compare(fieldSchema(schema, key), pair, below));
+    note(compare(fieldSchema(schema, key), pair, nodes, element), nodes, element);
   };
   const [old, now] = [Object.keys(before), Object.keys(after)];
   spendOnKeys(old.length + now.length * STEPS_PER_KEY);
@@ -84,13 +95,18 @@ function compareLists(
   const [left, right] = [indexItems(schema, before), indexItems(schema, after)];
   for (const element of new Set([...left.keys(), ...right.keys()])) {
     const [old, now] = [left.get(element) ?? [], right.get(element) ?? []];
-    record(element, nodes, (below) => {
-      if (old.length <= 1 && now.length <= 1) {
-        return compare(schema.items ?? { type: '' }, [old[0], now[0]], below);
-      }
-      return deepEqual([...old], [...now]) ? undefined : old.length === 0 ? 'added' : 'modified';
-    });
+    const outcome =
+      old.length <= 1 && now.length <= 1
+        ? compare(schema.items ?? ANY_VALUE, [old[0], now[0]], nodes, element)
+        : compareMany(old, now);
+    note(outcome, nodes, element);
   }
+}
+
+/** Items of a list that have the same identity. */
+function compareMany(old: readonly JsonValue[], now: readonly JsonValue[]): Outcome {
+  if (deepEqual([...old], [...now])) return undefined;
+  return old.length === 0 ? 'added' : 'modified';
 }
 
 function indexItems(schema: Schema, list: readonly JsonValue[]): ReadonlyMap<string, readonly JsonValue[]> {
@@ -105,12 +121,6 @@ function indexItems(schema: Schema, list: readonly JsonValue[]): ReadonlyMap<str
   return items;
 }
 
-/** Runs a comparison below `element` and notes what happened to `element` itself. */
-function record(element: string, nodes: Nodes, run: (below: () => Nodes) => Outcome): void {
-  const outcome = run(() => ({
-    added: nodes.added.at(element),
-    modified: nodes.modified.at(element),
-    removed: nodes.removed.at(element),
-  }));
+function note(outcome: Outcome, nodes: Nodes, element: string): void {
   if (outcome !== undefined) nodes[outcome].add(element);
 }

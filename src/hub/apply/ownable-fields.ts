@@ -90,5 +90,6 @@ function withObjectAt(object: JsonObject, path: readonly string[]): JsonObject {
   const current = getOwn(object, key);
   const below = isObject(current) ? current : {};
   if (rest.length === 0) return isObject(current) ? object : { ...object, [key]: below };
-  return { ...object, [key]: withObjectAt(below, rest) };
+  const filled = withObjectAt(below, rest);
+  return filled === current ? object : { ...object, [key]: filled };
 }

@@ -4,6 +4,7 @@ import {
   checkAnnotations,
   checkLabels,
   validateChangedMetadata,
+  validateNames,
   validateNewMetadata,
 } from '../admit/validate-metadata.ts';
 import type { JsonObject } from '../json/json-value.ts';
@@ -20,24 +21,32 @@ export function checkMetadata(
   at: Place,
   old: JsonObject | undefined,
 ): void {
-  const { problems } = at;
-  const name = rules?.name ?? dnsSubdomain;
   if (old === undefined) {
-    validateNewMetadata(object, name, problems);
+    validateNewMetadata(object, rules?.name ?? dnsSubdomain, at.problems);
     checkFinalizerNames(rules, object, at);
     return;
   }
+  checkChanged(rules, object, at);
+}
+
+function checkChanged(rules: KindRules | undefined, object: JsonObject, at: Place): void {
+  const { problems } = at;
+  const known = problems.length;
   validateNewMetadata(object, pathSegment, problems);
-  validateChangedMetadata(object, problems);
+  // What is right now is right again; only the names are held to another rule.
+  const clean = problems.length === known;
+  const asNew = clean ? validateNames : validateNewMetadata;
   const checks = rules?.metadataChecks ?? 3;
+  const name = rules?.name ?? dnsSubdomain;
+  if (!clean) validateChangedMetadata(object, problems);
   if (checks === 2) return;
   if (checks !== 'new') {
-    if (checks === 'new twice') validateNewMetadata(object, name, problems);
-    else validateChangedMetadata(object, problems);
+    if (checks === 'new twice') asNew(object, name, problems);
+    else if (!clean) validateChangedMetadata(object, problems);
     checkFinalizerNames(rules, object, at);
   }
   if (checks === 3) return;
-  validateNewMetadata(object, name, problems);
+  asNew(object, name, problems);
   checkFinalizerNames(rules, object, at);
 }
 

@@ -1,5 +1,5 @@
 import type { FieldPath } from '../admit/field-path.ts';
-import { child, entryOf, pathText } from '../admit/field-path.ts';
+import { pathText } from '../admit/field-path.ts';
 import {
   duplicate,
   forbiddenField,
@@ -18,24 +18,35 @@ import type { FieldProblem } from '../status/status-errors.ts';
 
 const EMPTY: JsonObject = {};
 
-/** A place in an object that is checked, and where what is wrong there is written down. */
-export class Place {
-  readonly problems: FieldProblem[];
-  readonly path: FieldPath | undefined;
+/** Key of the place of the whole object. */
+const ROOT = -1;
 
-  constructor(problems: FieldProblem[], path?: FieldPath) {
+/** A place in an object that is checked, and where what is wrong there is written down. Most places are only passed. */
+export class Place implements FieldPath {
+  readonly problems: FieldProblem[];
+  readonly parent: FieldPath | undefined;
+  readonly key: string | number;
+  readonly inBrackets: boolean;
+
+  constructor(problems: FieldProblem[], parent?: FieldPath, key: string | number = ROOT, inBrackets = false) {
     this.problems = problems;
-    this.path = path;
+    this.parent = parent;
+    this.key = key;
+    this.inBrackets = inBrackets;
+  }
+
+  get path(): FieldPath | undefined {
+    return this.key === ROOT ? undefined : this;
   }
 
   /** The place of a field or of a list item below this one. */
   at(key: string | number): Place {
-    return new Place(this.problems, child(this.path, key));
+    return new Place(this.problems, this.path, key);
   }
 
   /** The place of a map entry: `data[key]`. */
   entry(key: string): Place {
-    return new Place(this.problems, entryOf(this.path, key));
+    return new Place(this.problems, this.path, key, true);
   }
 
   /** The place of the whole object. */

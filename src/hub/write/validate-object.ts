@@ -59,6 +59,7 @@ function checkOwnMetadata(object: JsonObject, old: JsonObject | undefined, probl
     return;
   }
   validateNewMetadata(object, pathSegment, problems);
+  if (problems.length === 0) return;
   validateChangedMetadata(object, problems);
   validateChangedMetadata(object, problems);
 }

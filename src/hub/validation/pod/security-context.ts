@@ -18,7 +18,9 @@ const SYSCTL = new RegExp(SYSCTL_PATTERN);
 export function checkPodSecurity(spec: JsonObject, at: Place): void {
   const context = objectAt(spec, 'securityContext') ?? {};
   const place = at.at('securityContext');
-  for (const key of ['fsGroup', 'runAsUser', 'runAsGroup']) checkId(context, key, place);
+  checkId(context, 'fsGroup', place);
+  checkId(context, 'runAsUser', place);
+  checkId(context, 'runAsGroup', place);
   for (const [index, group] of listAt(context, 'supplementalGroups').entries())
     if (typeof group === 'number') place.at('supplementalGroups').at(index).inRange(group, 0, MAX_ID);
   if (spec['shareProcessNamespace'] === true && spec['hostPID'] === true) {
@@ -26,19 +28,24 @@ export function checkPodSecurity(spec: JsonObject, at: Place): void {
     place.at('shareProcessNamespace').invalid(true, detail);
   }
   checkSysctls(spec, context, place);
-  for (const [key, supported] of [
-    ['fsGroupChangePolicy', GROUP_POLICIES],
-    ['supplementalGroupsPolicy', SUPPLEMENTAL_POLICIES],
-    ['seLinuxChangePolicy', SELINUX_POLICIES],
-  ] as const) {
-    if (key === 'supplementalGroupsPolicy') checkProfiles(context, place);
-    const value = getOwn(context, key);
-    if (typeof value === 'string' && !supported.includes(value)) place.at(key).unsupported(value, supported);
-  }
+  checkPolicy(context, 'fsGroupChangePolicy', [GROUP_POLICIES, place]);
+  checkProfiles(context, place);
+  checkPolicy(context, 'supplementalGroupsPolicy', [SUPPLEMENTAL_POLICIES, place]);
+  checkPolicy(context, 'seLinuxChangePolicy', [SELINUX_POLICIES, place]);
+}
+
+function checkPolicy(
+  context: JsonObject,
+  key: string,
+  [supported, at]: readonly [readonly string[], Place],
+): void {
+  const value = getOwn(context, key);
+  if (typeof value === 'string' && !supported.includes(value)) at.at(key).unsupported(value, supported);
 }
 
 function checkId(context: JsonObject, key: string, at: Place): void {
-  at.at(key).inRange(numberAt(context, key), 0, MAX_ID);
+  const id = numberAt(context, key);
+  if (id !== undefined) at.at(key).inRange(id, 0, MAX_ID);
 }
 
 function checkSysctls(spec: JsonObject, context: JsonObject, at: Place): void {

@@ -3,26 +3,24 @@ import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 
 /** Defaults of a pod's spec, as the API server fills them in. */
 export function withPodDefaults(spec: JsonObject, restartPolicy = 'Always'): JsonObject {
-  const result: JsonObject = withDefaults(spec, {
+  const result: JsonObject = {
     dnsPolicy: 'ClusterFirst',
     restartPolicy,
     schedulerName: 'default-scheduler',
     securityContext: {},
     terminationGracePeriodSeconds: 30,
-  });
+    ...spec,
+  };
+  // An empty text counts as missing.
+  if (result['dnsPolicy'] === '') result['dnsPolicy'] = 'ClusterFirst';
+  if (result['restartPolicy'] === '') result['restartPolicy'] = restartPolicy;
+  if (result['schedulerName'] === '') result['schedulerName'] = 'default-scheduler';
   for (const field of ['containers', 'initContainers']) {
     if (Array.isArray(spec[field])) result[field] = listAt(spec, field).map(withContainerDefaults);
   }
   if (Array.isArray(spec['volumes'])) result['volumes'] = listAt(spec, 'volumes').map(withVolumeDefaults);
   const account = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
   if (account !== '') Object.assign(result, { serviceAccountName: account, serviceAccount: account });
-  return result;
-}
-
-/** An empty text counts as missing. */
-function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
-  const result: JsonObject = { ...defaults, ...object };
-  for (const [key, value] of Object.entries(defaults)) if (result[key] === '') result[key] = value;
   return result;
 }
 
@@ -68,14 +66,21 @@ export function withTemplateDefaults(spec: JsonObject, restartPolicy?: string): 
   return { ...spec, template: { ...template, spec: withPodDefaults(podSpec, restartPolicy) } };
 }
 
+const LOG_PATH = '/dev/termination-log';
+
 function withContainerDefaults(container: JsonValue): JsonValue {
   if (!isObject(container)) return container;
-  const result: JsonObject = withDefaults(container, {
-    imagePullPolicy: pullPolicy(textAt(container, 'image')),
+  const pull = pullPolicy(textAt(container, 'image'));
+  const result: JsonObject = {
+    imagePullPolicy: pull,
     resources: {},
-    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePath: LOG_PATH,
     terminationMessagePolicy: 'File',
-  });
+    ...container,
+  };
+  if (result['imagePullPolicy'] === '') result['imagePullPolicy'] = pull;
+  if (result['terminationMessagePath'] === '') result['terminationMessagePath'] = LOG_PATH;
+  if (result['terminationMessagePolicy'] === '') result['terminationMessagePolicy'] = 'File';
   for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const found = objectAt(container, probe);
     if (found !== undefined) result[probe] = withProbeDefaults(found);
