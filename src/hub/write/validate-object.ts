@@ -12,6 +12,7 @@ import type { FieldProblem } from '../status/status-errors.ts';
 import { invalid } from '../status/status-errors.ts';
 import { changedPart } from './changed-part.ts';
 import { kindProblems } from './kind-problems.ts';
+import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** These keep rules from being checked: a rule may rely on the types. */
@@ -33,8 +34,12 @@ const RULES_NOT_CHECKED: FieldProblem = {
 /** Throws 422 with everything that is wrong. On update, what was wrong before in the same way is let through. */
 export function validateObject(request: WriteRequest, object: JsonObject, old: JsonObject | undefined): void {
   let problems = problemsOf(request, object, old);
-  if (problems.length > 0 && old !== undefined)
-    problems = withoutKnown(problems, problemsOf(request, old, undefined));
+  if (problems.length > 0 && old !== undefined) {
+    // An earlier version may have stored it with fewer defaults; an API server fills them in when it reads.
+    const complete = strategyOf(request.ref).fillIn?.(old, old, request.now) ?? old;
+    const fresh = complete === old ? problems : problemsOf(request, object, complete);
+    problems = withoutKnown(fresh, problemsOf(request, complete, undefined));
+  }
   if (problems.length === 0) return;
   throw invalid(request.ref.definition, textAt(objectAt(object, 'metadata'), 'name'), problems);
 }
