@@ -2,10 +2,22 @@ import type { Clock } from '../../core/ports.ts';
 
 const SECOND_MS = 1_000;
 
-/** What is looked at once a second until it is removed. */
-export interface Ticked {
+/**
+ * What is looked at once a second until it is removed. It is itself the link of the list that it is in: each request is in one for a
+ * moment, and a Set would make garbage for every one of them.
+ */
+export abstract class Ticked {
+  before: Ticked | undefined;
+  after: Ticked | undefined;
+
   /** @param seconds the counter of the ticks, for the age of what began at an earlier count */
-  tick(seconds: number): void;
+  abstract tick(seconds: number): void;
+}
+
+class ListEnd extends Ticked {
+  tick(): void {
+    // Only its place in the list matters.
+  }
 }
 
 /**
@@ -15,7 +27,7 @@ export interface Ticked {
  */
 export class SecondTicks {
   readonly #clock: Clock;
-  readonly #entries = new Set<Ticked>();
+  readonly #head = new ListEnd();
   #seconds = 0;
   #cancel: (() => void) | undefined;
 
@@ -28,17 +40,27 @@ export class SecondTicks {
     return this.#seconds;
   }
 
+  /** An entry that is there already stays where it is. */
   add(entry: Ticked): void {
-    this.#entries.add(entry);
+    if (entry.before !== undefined) return;
+    const head = this.#head;
+    entry.before = head;
+    entry.after = head.after;
+    if (head.after !== undefined) head.after.before = entry;
+    head.after = entry;
     if (this.#cancel === undefined) this.#arm();
   }
 
   delete(entry: Ticked): void {
-    this.#entries.delete(entry);
+    if (entry.before === undefined) return;
+    entry.before.after = entry.after;
+    if (entry.after !== undefined) entry.after.before = entry.before;
+    entry.before = undefined;
+    entry.after = undefined;
   }
 
   stop(): void {
-    this.#entries.clear();
+    this.#head.after = undefined;
     this.#cancel?.();
     this.#cancel = undefined;
   }
@@ -47,8 +69,16 @@ export class SecondTicks {
     this.#cancel = this.#clock.schedule(SECOND_MS, () => {
       this.#cancel = undefined;
       this.#seconds += 1;
-      for (const entry of this.#entries) entry.tick(this.#seconds);
-      if (this.#entries.size > 0 && this.#cancel === undefined) this.#arm();
+      // One that was removed by an entry before it is not asked any more.
+      for (const entry of this.#entries()) if (entry.before !== undefined) entry.tick(this.#seconds);
+      if (this.#head.after !== undefined && this.#cancel === undefined) this.#arm();
     });
+  }
+
+  /** As they are now: entries come and go while others are asked. */
+  #entries(): readonly Ticked[] {
+    const entries: Ticked[] = [];
+    for (let entry = this.#head.after; entry !== undefined; entry = entry.after) entries.push(entry);
+    return entries;
   }
 }

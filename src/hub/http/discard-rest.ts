@@ -1,4 +1,5 @@
-import type { SecondTicks, Ticked } from '../flow/second-ticks.ts';
+import type { SecondTicks } from '../flow/second-ticks.ts';
+import { Ticked } from '../flow/second-ticks.ts';
 import type { HubRequest } from './transport.ts';
 
 /** So long a client that has its answer may go on sending before it is cut; a client that reads the answer stops at once. */
@@ -15,28 +16,46 @@ const LEAST_BYTES = 4 * 1024;
 export function discardRest(request: HubRequest, ticks: SecondTicks): void {
   if (request.complete || request.destroyed) return;
   if ('stream' in request && (request.stream.endAfterHeaders || request.stream.destroyed)) return;
-  const beganAt = ticks.seconds;
-  let droppedBytes = 0;
-  const done = (): void => {
-    ticks.delete(linger);
-    request.removeListener('data', onData);
+  new Linger(request, ticks).begin();
+}
+
+class Linger extends Ticked {
+  readonly #request: HubRequest;
+  readonly #ticks: SecondTicks;
+  readonly #beganAt: number;
+  #droppedBytes = 0;
+
+  constructor(request: HubRequest, ticks: SecondTicks) {
+    super();
+    this.#request = request;
+    this.#ticks = ticks;
+    this.#beganAt = ticks.seconds;
+  }
+
+  begin(): void {
+    this.#ticks.add(this);
+    this.#request.on('data', this.#onData);
+    this.#request.once('end', this.#done);
+    this.#request.once('close', this.#done);
+  }
+
+  tick(seconds: number): void {
+    if (seconds - this.#beganAt >= LINGER_SECONDS) this.#cut();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#droppedBytes += Math.max(chunk.length, LEAST_BYTES);
+    if (this.#droppedBytes > LINGER_BYTES) this.#cut();
   };
-  const cut = (): void => {
-    done();
-    if ('stream' in request) request.stream.close();
-    else request.socket.destroy();
+
+  readonly #done = (): void => {
+    this.#ticks.delete(this);
+    this.#request.removeListener('data', this.#onData);
   };
-  const linger: Ticked = {
-    tick: (seconds) => {
-      if (seconds - beganAt >= LINGER_SECONDS) cut();
-    },
-  };
-  const onData = (chunk: Buffer): void => {
-    droppedBytes += Math.max(chunk.length, LEAST_BYTES);
-    if (droppedBytes > LINGER_BYTES) cut();
-  };
-  ticks.add(linger);
-  request.on('data', onData);
-  request.once('end', done);
-  request.once('close', done);
+
+  #cut(): void {
+    this.#done();
+    if ('stream' in this.#request) this.#request.stream.close();
+    else this.#request.socket.destroy();
+  }
 }

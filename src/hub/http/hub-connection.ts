@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import type { ServerHttp2Session } from 'node:http2';
 import { MASTERS_GROUP } from '../auth/authorizer.ts';
 import type { ConnectionLimits, CountedConnection } from '../flow/connection-limits.ts';
-import type { SecondTicks, Ticked } from '../flow/second-ticks.ts';
+import type { SecondTicks } from '../flow/second-ticks.ts';
+import { Ticked } from '../flow/second-ticks.ts';
 import type { UserInfo } from '../write/write-request.ts';
 
 /** The TLS handshake, and after it the headers of the first request, may take so long each. */
@@ -11,7 +12,7 @@ const GREETING_SECONDS = 10;
 const IDLE_SECONDS = 120;
 
 /** One connection of a client, from its first packet on: how long it may take, how long it may rest, and whose it is. */
-export class HubConnection implements CountedConnection, Ticked {
+export class HubConnection extends Ticked implements CountedConnection {
   readonly address: string;
   readonly #raw: Socket;
   readonly #limits: ConnectionLimits;
@@ -24,6 +25,7 @@ export class HubConnection implements CountedConnection, Ticked {
   #user: string | undefined;
 
   constructor(raw: Socket, limits: ConnectionLimits, ticks: SecondTicks) {
+    super();
     this.#raw = raw;
     this.#limits = limits;
     this.#ticks = ticks;

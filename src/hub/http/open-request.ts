@@ -1,6 +1,7 @@
 import type { Exchange } from '../flow/exchange.ts';
 import { EXEMPT_EXCHANGE } from '../flow/exchange.ts';
-import type { SecondTicks, Ticked } from '../flow/second-ticks.ts';
+import type { SecondTicks } from '../flow/second-ticks.ts';
+import { Ticked } from '../flow/second-ticks.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubRequest, HubResponse } from './transport.ts';
 
@@ -8,7 +9,7 @@ import type { HubRequest, HubResponse } from './transport.ts';
 const ANSWER_SECONDS = 60;
 
 /** A request from its headers until its answer has been taken or its client is gone, and what has to be given back then. */
-export class OpenRequest implements Ticked {
+export class OpenRequest extends Ticked {
   readonly request: HubRequest;
   readonly response: HubResponse;
   readonly connection: HubConnection;
@@ -17,17 +18,14 @@ export class OpenRequest implements Ticked {
   #sendingSince = 0;
   #closed = false;
 
-  constructor(
-    exchange: { readonly request: HubRequest; readonly response: HubResponse },
-    connection: HubConnection,
-    ticks: SecondTicks,
-  ) {
-    this.request = exchange.request;
-    this.response = exchange.response;
+  constructor(request: HubRequest, response: HubResponse, connection: HubConnection, ticks: SecondTicks) {
+    super();
+    this.request = request;
+    this.response = response;
     this.connection = connection;
     this.#ticks = ticks;
     connection.requestBegan();
-    this.response.once('close', () => this.#close());
+    response.on('close', () => this.#close());
   }
 
   /** Of the caller, once it is known. */
@@ -53,6 +51,7 @@ export class OpenRequest implements Ticked {
   }
 
   #close(): void {
+    if (this.#closed) return;
     this.#closed = true;
     this.#ticks.delete(this);
     this.connection.requestEnded();

@@ -1,5 +1,6 @@
 import type { Exchange } from '../flow/exchange.ts';
-import type { SecondTicks, Ticked } from '../flow/second-ticks.ts';
+import type { SecondTicks } from '../flow/second-ticks.ts';
+import { Ticked } from '../flow/second-ticks.ts';
 import { badRequest, entityTooLarge, requestTimeout } from '../status/status-errors.ts';
 import type { HubRequest } from './transport.ts';
 import { headerOf } from './transport.ts';
@@ -42,7 +43,7 @@ export async function receiveBody(
   return new BodyReader(request, limitBytes, ticks).read();
 }
 
-class BodyReader implements Ticked {
+class BodyReader extends Ticked {
   readonly #request: HubRequest;
   readonly #limitBytes: number;
   readonly #ticks: SecondTicks;
@@ -54,6 +55,7 @@ class BodyReader implements Ticked {
   #end: (error?: Error) => void = () => undefined;
 
   constructor(request: HubRequest, limitBytes: number, ticks: SecondTicks) {
+    super();
     this.#request = request;
     this.#limitBytes = limitBytes;
     this.#ticks = ticks;

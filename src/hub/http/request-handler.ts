@@ -64,6 +64,8 @@ interface Progress {
   impersonated?: UserInfo;
   credentials?: Credentials;
   round: number;
+  /** Where the connection comes from. */
+  readonly address: string;
   cluster?: string;
   allowed?: boolean;
 }
@@ -86,7 +88,7 @@ export class RequestHandler {
   handle(request: HubRequest, response: HubResponse, connection: HubConnection): void {
     // A client that goes away in the middle is no fault of ours, and nobody is left to tell.
     response.on('error', () => undefined);
-    const open = new OpenRequest({ request, response }, connection, this.#options.ticks);
+    const open = new OpenRequest(request, response, connection, this.#options.ticks);
     void this.#handle(open).catch((error: unknown) => {
       this.#options.log.error('could not answer', { error: errorText(error) });
       response.destroy();
@@ -96,7 +98,7 @@ export class RequestHandler {
   async #handle(open: OpenRequest): Promise<void> {
     const { request, response } = open;
     const startedMs = this.#options.clock.now();
-    const record: Progress = { round: this.#streams.round };
+    const record: Progress = { round: this.#streams.round, address: open.connection.address };
     let answer: Answer;
     try {
       answer = await this.#answer(open, record);
@@ -108,7 +110,7 @@ export class RequestHandler {
     const code = answer.kind === 'stream' ? 200 : answer.code;
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
     this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
-    this.#options.audit.record(request, { ...record, address: open.connection.address }, finished);
+    this.#options.audit.record(request, record, finished);
     const ends = answer.kind === 'body' || answer.kind === 'chunks';
     if (ends) open.sendingBegan();
     else await this.#streams.add({ request, response, ...record }, record.round);
