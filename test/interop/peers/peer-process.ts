@@ -24,26 +24,29 @@ export interface PeerProcess {
 
 const TERMINATION_MS = 5000;
 const POLL_MS = 100;
-const running = new Set<ChildProcess>();
-// A test that fails or is interrupted ends its process: nothing that it started may stay behind.
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
+
+/**
+ * Runs a program until it ends, or until standard input does: that also happens when the test is killed, so nothing
+ * that it started stays behind.
+ */
+const GUARD = `
+exec 3<&0
+"$@" <&- 3<&- &
+program=$!
+(cat <&3; kill "$program") >/dev/null 2>&1 &
+wait "$program"`;
 
 /** Starts a built program as a child of the test. */
 export function startPeer(name: string, { args, logFile, env }: PeerOptions): PeerProcess {
   const log = createWriteStream(logFile);
-  const child = spawn(peerProgram(name), args, {
+  const child = spawn('sh', ['-c', GUARD, 'sh', peerProgram(name), ...args], {
+    detached: true,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
-  running.add(child);
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
-  const ended = once(child, 'close').then(() => {
-    running.delete(child);
-    log.end();
-  });
+  const ended = once(child, 'close').then(() => log.end());
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   return {
     async until(ready) {
@@ -54,10 +57,14 @@ export function startPeer(name: string, { args, logFile, env }: PeerOptions): Pe
       }
     },
     async stop() {
-      if (isRunning()) child.kill('SIGTERM');
-      const forced = setTimeout(() => child.kill('SIGKILL'), TERMINATION_MS);
+      child.stdin.end();
+      const forced = setTimeout(() => killGroup(child), TERMINATION_MS);
       await ended;
       clearTimeout(forced);
     },
   };
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGKILL');
 }
