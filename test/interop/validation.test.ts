@@ -26,6 +26,8 @@ const AT_ONCE = 8;
 
 /** kube-apiserver 1.35.4 itself crashes on some objects, e.g. an Indexed Job without completions but with a successPolicy. */
 const NO_ANSWER = 0;
+/** The real server gives Services random addresses, so what it says of a changed one is not the same in every run. */
+const ABOUT_ALLOCATED_ADDRESS = /^update Service\/.* \/spec\/clusterIPs?=/;
 
 describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('validation by a real kube-apiserver', () => {
   let real: ControlPlane;
@@ -53,8 +55,10 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('validation by a real kube
     const wanted = new Map(readRecordedCases().map((one) => [keyOf(one), JSON.stringify(one.want)]));
     const changed = cases.flatMap((one, index) => {
       const answer = answers[index];
-      const same = answer?.status === NO_ANSWER || wanted.get(keyOf(one)) === JSON.stringify(answer);
-      return same ? [] : [{ name: caseName(one), answer }];
+      const random = answer?.status === NO_ANSWER || ABOUT_ALLOCATED_ADDRESS.test(caseName(one));
+      return random || wanted.get(keyOf(one)) === JSON.stringify(answer)
+        ? []
+        : [{ name: caseName(one), answer }];
     });
     expect(changed).toEqual([]);
   });
