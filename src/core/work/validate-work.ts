@@ -1,6 +1,6 @@
 import type { ManifestConfig, ManifestWorkSpec } from '../model/manifest-work.ts';
 import type { KubeObject } from '../model/object-meta.ts';
-import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestsSizeBytes } from './manifest-size.ts';
+import { DEFAULT_MANIFEST_LIMIT_BYTES, excessiveSizeBytes } from './manifest-size.ts';
 
 export interface WorkProblem {
   readonly code:
@@ -37,8 +37,8 @@ export function validateWorkSpec(
   if (manifests.length === 0)
     problems.push(error('work.empty', 'workload.manifests', 'manifests should not be empty'));
   const limit = options.limitBytes ?? DEFAULT_MANIFEST_LIMIT_BYTES;
-  const sizeBytes = manifestsSizeBytes(manifests);
-  if (sizeBytes > limit)
+  const sizeBytes = excessiveSizeBytes(manifests, limit);
+  if (sizeBytes !== undefined)
     problems.push(
       error(
         'work.too-large',

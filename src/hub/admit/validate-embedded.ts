@@ -32,13 +32,12 @@ export function validateEmbedded(
 
 function checkResource(resource: JsonObject, path: FieldPath | undefined, problems: FieldProblem[]): void {
   for (const key of ['apiVersion', 'kind']) {
-    const place = child(path, key);
     const value = getOwn(resource, key);
-    if (value === undefined) problems.push(required(place));
-    else if (value === '') problems.push(invalidValue(place, value, 'must not be empty'));
+    if (value === undefined) problems.push(required(child(path, key)));
+    else if (value === '') problems.push(invalidValue(child(path, key), value, 'must not be empty'));
   }
   const apiVersion = textAt(resource, 'apiVersion');
-  if (apiVersion.split('/').length > 2) {
+  if (apiVersion.indexOf('/') !== apiVersion.lastIndexOf('/')) {
     const detail = `unexpected GroupVersion string: ${apiVersion}`;
     problems.push(invalidValue(child(path, 'apiVersion'), apiVersion, detail));
   }

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { errorText } from '../../core/errors.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts';
@@ -52,8 +52,11 @@ export function decodeBody(
 }
 
 function utf8(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Most bodies are ASCII, which is copied and not decoded.
+  if (isAscii(bytes)) return buffer.toString('latin1');
   if (!isUtf8(bytes)) throw badRequest('the body of the request is not valid UTF-8');
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = buffer.toString('utf8');
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 

@@ -67,9 +67,9 @@ class BodyReader extends Ticked {
     return new Promise((resolve, reject) => {
       this.#end = (error) => {
         this.#ticks.delete(this);
+        if (error === undefined) return resolve(this.#buffer?.subarray(0, this.#size) ?? Buffer.alloc(0));
         request.removeListener('data', this.#onData);
-        if (error === undefined) resolve(this.#buffer?.subarray(0, this.#size) ?? Buffer.alloc(0));
-        else reject(error);
+        reject(error);
       };
       const cutOff = (): void => this.#end(badRequest('the request was cut off'));
       // The client may have gone while the request waited for room: then nothing of it ever comes.

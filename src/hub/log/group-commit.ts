@@ -3,14 +3,14 @@ import type { LogPosition } from './log-record.ts';
 import { extendDigest } from './log-record.ts';
 
 export interface CommitFile {
-  append(text: string): Promise<void>;
+  append(bytes: Uint8Array): Promise<void>;
 }
 
 /** Appends and makes durable: fdatasync suffices because an append changes no metadata that a reader needs. */
 export function durableFile(handle: FileHandle): CommitFile {
   return {
-    async append(text) {
-      await handle.appendFile(text);
+    async append(bytes) {
+      await handle.appendFile(bytes);
       await handle.datasync();
     },
   };
@@ -124,12 +124,12 @@ export class GroupCommit {
   }
 
   async #writeBatch(): Promise<void> {
-    const text = this.#pending.join('');
+    const bytes = Buffer.from(this.#pending.join(''));
     const rv = this.#appendedRv;
     const digest = this.#digest;
     this.#pending = [];
-    await this.#file.append(text);
-    this.#durable = { bytes: this.#durable.bytes + Buffer.byteLength(text), digest };
+    await this.#file.append(bytes);
+    this.#durable = { bytes: this.#durable.bytes + bytes.length, digest };
     this.#durableRv = rv;
     this.#onDurable(rv);
     this.#wake();

@@ -61,11 +61,22 @@ export interface LogPosition {
   readonly digest: number;
 }
 
+const CHECKSUM_DIGITS = 8;
+const CODE_OF_ZERO = 0x30;
+const CODE_OF_A = 0x61;
+
 export const LOG_START: LogPosition = { bytes: 0, digest: 0 };
 
 /** The digest after one more record. It costs next to nothing, because each record begins with its checksum. */
 export function extendDigest(digest: number, record: string): number {
-  return (Math.imul(digest, 31) + Number.parseInt(record.slice(0, 8), 16)) >>> 0;
+  let checksum = 0;
+  for (let at = 0; at < CHECKSUM_DIGITS; at += 1) checksum = checksum * 16 + hexDigit(record.charCodeAt(at));
+  return (Math.imul(digest, 31) + checksum) >>> 0;
+}
+
+/** @param code of a character in `0-9a-f` */
+function hexDigit(code: number): number {
+  return code < CODE_OF_A ? code - CODE_OF_ZERO : code - CODE_OF_A + 10;
 }
 
 export type PutRecord = Extract<LogRecord, { type: 'put' }>;
@@ -83,7 +94,7 @@ export function encodeRecord(record: LogRecord): string {
 /** A line of the form `CRC LENGTH JSON`. */
 export function encodeLine(json: string): string {
   const bytes = Buffer.byteLength(json);
-  return `${crc32(json).toString(16).padStart(8, '0')} ${String(bytes)} ${json}\n`;
+  return `${crc32(json).toString(16).padStart(CHECKSUM_DIGITS, '0')} ${String(bytes)} ${json}\n`;
 }
 
 const HEADER = /^([0-9a-f]{8}) ([0-9]{1,10}) $/;
