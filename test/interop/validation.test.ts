@@ -52,17 +52,20 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('validation by a real kube
   });
 
   it('answers as it is recorded', () => {
-    const wanted = new Map(readRecordedCases().map((one) => [keyOf(one), JSON.stringify(one.want)]));
+    const wanted = new Map(readRecordedCases().map((one) => [keyOf(one), textOf(one.want)]));
     const changed = cases.flatMap((one, index) => {
       const answer = answers[index];
       const random = answer?.status === NO_ANSWER || ABOUT_ALLOCATED_ADDRESS.test(caseName(one));
-      return random || wanted.get(keyOf(one)) === JSON.stringify(answer)
-        ? []
-        : [{ name: caseName(one), answer }];
+      const same = random || (answer !== undefined && wanted.get(keyOf(one)) === textOf(answer));
+      return same ? [] : [{ name: caseName(one), answer }];
     });
     expect(changed).toEqual([]);
   });
 });
+
+/** Causes in a fixed order: Go visits the entries of a map in another order each time. */
+const textOf = ({ causes, ...verdict }: Verdict): string =>
+  JSON.stringify({ ...verdict, causes: [...(causes ?? [])].sort() });
 
 const keyOf = ({ object, verb, edits }: ValidationCase): string => JSON.stringify([object, verb, edits]);
 

@@ -13,12 +13,13 @@ import type { Schema } from '../../src/hub/scheme/schema.ts';
 import { many, processorMs } from './pipeline-attack.ts';
 
 /*
- * These ran for as long as the square of their input. Four times the input takes four times the work, sixteen times where each item is
- * searched for among all others; nine tells them apart on any machine. Below the budget of requests, which would end them before.
+ * These ran for as long as the square of their input. Sixteen times the input takes sixteen times the work, 256 times where each item
+ * is searched for among all others; 64 tells them apart, on a busy machine too. Run without the budget of requests, which would end
+ * them before.
  */
 const SMALL = 1_500;
-const LARGE = 4 * SMALL;
-const FAR_BELOW_SQUARE = 9;
+const LARGE = 16 * SMALL;
+const FAR_BELOW_SQUARE = 64;
 /** What the clock of the process can tell apart from nothing. */
 const MEASURABLE_MS = 2;
 
