@@ -1,42 +1,43 @@
-import { DEFINITION_RULES } from './registration-rules.ts';
-import { CERTIFICATE_RULES } from './registration-rules.ts';
-import { API_SERVICE_RULES } from './registration-rules.ts';
-import { PRIORITY_CLASS_RULES } from './storage-rules.ts';
-import { ATTACHMENT_RULES } from './storage-rules.ts';
-import { STORAGE_CLASS_RULES } from './storage-rules.ts';
-import { VOLUME_RULES } from './storage-rules.ts';
-import { CLAIM_RULES } from './storage-rules.ts';
-import { EVENT_RULES, NEW_EVENT_RULES } from './core-rules.ts';
-import { NODE_RULES } from './core-rules.ts';
-import { SERVICE_ACCOUNT_RULES } from './core-rules.ts';
-import { NAMESPACE_RULES } from './core-rules.ts';
+import {
+  CONTROLLER_REVISION_RULES,
+  DAEMON_SET_RULES,
+  DEPLOYMENT_RULES,
+  REPLICATION_CONTROLLER_RULES,
+  REPLICA_SET_RULES,
+  STATEFUL_SET_RULES,
+} from './apps-rules.ts';
 import { AUTOSCALER_RULES } from './autoscaler-rules.ts';
-import { CRON_JOB_RULES } from './job-rules.ts';
-import { JOB_RULES } from './job-rules.ts';
-import { REPLICATION_CONTROLLER_RULES } from './apps-rules.ts';
-import { CONTROLLER_REVISION_RULES } from './apps-rules.ts';
-import { DAEMON_SET_RULES } from './apps-rules.ts';
-import { STATEFUL_SET_RULES } from './apps-rules.ts';
-import { REPLICA_SET_RULES } from './apps-rules.ts';
-import { DEPLOYMENT_RULES } from './apps-rules.ts';
-import { POD_TEMPLATE_RULES } from './pod/pod-rules.ts';
-import { POD_RULES } from './pod/pod-rules.ts';
-import { ENDPOINT_SLICE_RULES } from './endpoint-rules.ts';
-import { ENDPOINTS_RULES } from './endpoint-rules.ts';
-import { NETWORK_POLICY_RULES } from './network-policy-rules.ts';
-import { INGRESS_CLASS_RULES } from './ingress-rules.ts';
-import { INGRESS_RULES } from './ingress-rules.ts';
-import { LEASE_RULES } from './policy-rules.ts';
-import { DISRUPTION_BUDGET_RULES } from './policy-rules.ts';
-import { CLUSTER_ROLE_BINDING_RULES } from './rbac-rules.ts';
-import { ROLE_BINDING_RULES } from './rbac-rules.ts';
-import { CLUSTER_ROLE_RULES } from './rbac-rules.ts';
-import { ROLE_RULES } from './rbac-rules.ts';
+import { CONFIG_MAP_RULES, SECRET_RULES } from './config-rules.ts';
+import {
+  EVENT_RULES,
+  NAMESPACE_RULES,
+  NEW_EVENT_RULES,
+  NODE_RULES,
+  SERVICE_ACCOUNT_RULES,
+} from './core-rules.ts';
+import { ENDPOINTS_RULES, ENDPOINT_SLICE_RULES } from './endpoint-rules.ts';
+import { INGRESS_CLASS_RULES, INGRESS_RULES } from './ingress-rules.ts';
+import { CRON_JOB_RULES, JOB_RULES } from './job-rules.ts';
 import { LIMIT_RANGE_RULES } from './limit-range-rules.ts';
+import { NETWORK_POLICY_RULES } from './network-policy-rules.ts';
+import { POD_RULES, POD_TEMPLATE_RULES } from './pod/pod-rules.ts';
+import { DISRUPTION_BUDGET_RULES, LEASE_RULES } from './policy-rules.ts';
 import { QUOTA_RULES } from './quota-rules.ts';
-import { SECRET_RULES } from './config-rules.ts';
-import { CONFIG_MAP_RULES } from './config-rules.ts';
+import {
+  CLUSTER_ROLE_BINDING_RULES,
+  CLUSTER_ROLE_RULES,
+  ROLE_BINDING_RULES,
+  ROLE_RULES,
+} from './rbac-rules.ts';
+import { API_SERVICE_RULES, CERTIFICATE_RULES, DEFINITION_RULES } from './registration-rules.ts';
 import { SERVICE_RULES } from './service-rules.ts';
+import {
+  ATTACHMENT_RULES,
+  CLAIM_RULES,
+  PRIORITY_CLASS_RULES,
+  STORAGE_CLASS_RULES,
+  VOLUME_RULES,
+} from './storage-rules.ts';
 import type { ResourceRef } from '../scheme/resource-definition.ts';
 import type { KindRules } from './kind-rules.ts';
 
