@@ -47,6 +47,11 @@ export interface HttpKubeApiOptions {
    * takes an object for plain JSON. Written is either.
    */
   readonly exactIntegers?: boolean;
+  /**
+   * Called right before each request that may change something is sent, when it waits for no turn and no connection any more. What it
+   * throws (a TransientError) stops the request. Default: nothing.
+   */
+  readonly beforeWrite?: (() => void) | undefined;
 }
 
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
@@ -60,6 +65,7 @@ export class HttpKubeApi implements KubeApi {
   readonly #pageSize: number;
   readonly #random: () => number;
   readonly #parse: (text: string) => unknown;
+  readonly #beforeWrite: (() => void) | undefined;
 
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
@@ -67,6 +73,7 @@ export class HttpKubeApi implements KubeApi {
     this.#pageSize = options.pageSize ?? 500;
     this.#random = options.random ?? Math.random;
     this.#parse = options.exactIntegers === true ? parseExactIntegers : JSON.parse;
+    this.#beforeWrite = options.beforeWrite;
     const { config, clock } = options;
     this.#connection = new KubeConnection({
       config,
@@ -204,6 +211,7 @@ export class HttpKubeApi implements KubeApi {
         method: 'DELETE',
         path: resourcePath(kind, key.namespace, key.name),
         body: JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }),
+        beforeSend: this.#beforeWrite,
       });
       return true;
     } catch (error) {
@@ -226,7 +234,8 @@ export class HttpKubeApi implements KubeApi {
   }
 
   async #write(request: KubeRequest): Promise<KubeObject> {
-    return requireObject(await this.#call(request), request);
+    const fenced = { ...request, beforeSend: this.#beforeWrite };
+    return requireObject(await this.#call(fenced), request);
   }
 
   #call(request: KubeRequest): Promise<unknown> {

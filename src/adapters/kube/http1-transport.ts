@@ -1,5 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { afterAwake } from './after-awake.ts';
 import {
   headerTimeout,
@@ -38,7 +40,7 @@ export class Http1Transport implements KubeTransport {
 
   send(request: WireRequest): Promise<KubeResponse> {
     const { base, auth, headerTimeoutMs } = this.#options;
-    const { method, path, headers, signal, subject } = request;
+    const { method, path, headers, signal, subject, beforeSend } = request;
     const options: https.RequestOptions = { method, headers, path, agent: this.#agent };
     if (auth !== undefined) options.auth = auth;
     if (signal !== undefined) options.signal = signal;
@@ -56,7 +58,18 @@ export class Http1Transport implements KubeTransport {
         endLimit();
         reject(noAnswer(base.origin, subject, error));
       });
-      outgoing.end(request.body);
+      if (beforeSend === undefined) outgoing.end(request.body);
+      else
+        outgoing.once('socket', (socket) =>
+          whenConnected(socket, () => {
+            try {
+              beforeSend();
+              outgoing.end(request.body);
+            } catch (error) {
+              outgoing.destroy(error as Error);
+            }
+          }),
+        );
     });
   }
 
@@ -69,4 +82,14 @@ export class Http1Transport implements KubeTransport {
   close(): void {
     this.#agent.destroy();
   }
+}
+
+/** What is written to a socket before it is connected waits in it. */
+function whenConnected(socket: Socket, next: () => void): void {
+  // Not in Node's types: true until the handshake is over.
+  const isShaking =
+    socket instanceof TLSSocket && (socket as { secureConnecting?: boolean }).secureConnecting;
+  if (isShaking === true) socket.once('secureConnect', next);
+  else if (socket.connecting) socket.once('connect', next);
+  else next();
 }

@@ -17,6 +17,8 @@ export interface KubeRequest extends RequestSubject {
   readonly accept?: string | undefined;
   /** Aborts the request and its response. */
   readonly signal?: AbortSignal | undefined;
+  /** Called right before the request is sent, each time that it is; what it throws is thrown instead. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 export interface ConnectionOptions {
@@ -94,6 +96,7 @@ export class KubeConnection {
       headers: { ...credentials.headers, ...bodyHeaders, ...(accept !== undefined && { accept }) },
       body,
       signal: request.signal,
+      beforeSend: request.beforeSend,
     });
   }
 

@@ -15,6 +15,8 @@ export interface WireRequest {
   readonly body: string | undefined;
   /** Aborts the request and its response. */
   readonly signal: AbortSignal | undefined;
+  /** Called when nothing is left to wait for before the request goes onto a connection; what it throws is thrown instead. */
+  readonly beforeSend: (() => void) | undefined;
 }
 
 export interface KubeResponse {

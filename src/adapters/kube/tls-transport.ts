@@ -77,12 +77,13 @@ export class TlsTransport implements KubeTransport {
     return new Promise((resolve, reject) => {
       let stream: ClientHttp2Stream;
       try {
+        request.beforeSend?.();
         stream = pooled.session.request(headers, {
           endStream: body === undefined,
           ...(signal === undefined ? {} : { signal }),
         });
       } catch (error) {
-        // The connection ended since it was taken.
+        // The connection ended since it was taken, or the request is not to be sent any more.
         this.#sessions.done(pooled);
         reject(error instanceof Error ? error : new Error(String(error)));
         return;

@@ -1,0 +1,246 @@
+import { ConflictError, errorText } from '../../core/errors.ts';
+import type { Logger, MonotonicClock } from '../../core/ports.ts';
+import { sleep } from '../sleep.ts';
+import { type ElectionTiming, JITTER } from './election-timing.ts';
+import type { Leadership, LeadershipStatus } from './leadership.ts';
+import type { Lease, LeaseStore, StoredLease } from './lease.ts';
+import { LeaseFence } from './lease-fence.ts';
+import { type LeaseView, viewLease } from './lease-view.ts';
+import { planElection } from './plan-election.ts';
+
+export interface ElectorOptions {
+  readonly store: LeaseStore;
+  /** Of this process and no other, also not of its next start. */
+  readonly identity: string;
+  /** Checked already. */
+  readonly timing: ElectionTiming;
+  readonly clock: MonotonicClock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** Somebody else wrote in between: it is read and decided again, but not for ever. */
+const MAX_TRIES = 3;
+/** A store that does not answer must not keep a process from ending. */
+const RELEASE_LIMIT_MS = 3_000;
+
+/**
+ * Takes the lease when it is free, renews it, and says for how long this process may write. Semantics of client-go's leaderelection, but for
+ * one: a holder that cannot renew in time (the server is away) stops writing at once, and goes on when it finds its own lease as it left it,
+ * since then nobody else can have led. Only a lease that others wrote is lost, and that is final: what the process remembers may be
+ * wrong from then on, so it is to end and begin anew.
+ */
+export class LeaderElector implements Leadership {
+  readonly #options: ElectorOptions;
+  readonly #fence: LeaseFence;
+  readonly #stop = new AbortController();
+  readonly #waiters = new Set<() => void>();
+  readonly #takeOver = new Set<() => void>();
+  #view: LeaseView | undefined;
+  #isDecided = false;
+  #isLeading = false;
+  #isLost = false;
+  #failure: unknown;
+  #wasHeld = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ElectorOptions) {
+    const { store, timing, clock } = options;
+    this.#options = options;
+    this.#fence = new LeaseFence(`Lease ${store.name}`, timing.renewDeadlineMs, clock);
+  }
+
+  get isHeld(): boolean {
+    return this.#fence.isOpen;
+  }
+
+  /** To be called right before a write is sent. @throws LeaseNotHeldError */
+  readonly requireHeld = (): void => this.#fence.require();
+
+  onTakeOver(listener: () => void): void {
+    this.#takeOver.add(listener);
+    if (this.#isLeading) listener();
+  }
+
+  whenHeld(signal: AbortSignal): Promise<void> {
+    return this.#when(() => this.isHeld, signal);
+  }
+
+  whenDecided(signal: AbortSignal): Promise<void> {
+    return this.#when(() => this.#isDecided, signal);
+  }
+
+  /** Resolves when the lease was lost, or when aborted. */
+  whenLost(signal: AbortSignal): Promise<void> {
+    return this.#when(() => this.#isLost, signal);
+  }
+
+  status(): LeadershipStatus {
+    const { store, identity } = this.#options;
+    const problem = this.#failure === undefined ? undefined : errorText(this.#failure);
+    const { holder = '', transitions = 0 } = this.#view?.lease ?? {};
+    return { role: this.#role(), lease: store.name, identity, holder, transitions, problem };
+  }
+
+  start(): void {
+    this.#running = this.#run(this.#stop.signal);
+  }
+
+  /** Gives the lease back, so that the next one need not wait. Everything that writes must have ended. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#fence.close();
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    await Promise.race([
+      this.#running.then(() => this.#release()),
+      sleep(clock, RELEASE_LIMIT_MS, limit.signal),
+    ]);
+    limit.abort();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted && !this.#isLost) await sleep(clock, await this.#attempt(), signal);
+  }
+
+  /** @returns how long to wait before the next one, in milliseconds */
+  async #attempt(): Promise<number> {
+    const { timing, random } = this.#options;
+    const jittered = timing.retryPeriodMs * (1 + JITTER * random());
+    try {
+      const freeInMs = await this.#takeOrRenew();
+      this.#failure = undefined;
+      this.#isDecided = true;
+      this.#wake();
+      // Neither all at once when it comes free, nor a whole period later.
+      return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
+    } catch (error) {
+      this.#failed(error);
+      return jittered;
+    }
+  }
+
+  /** @returns in how many milliseconds it comes free; Infinity when it is ours */
+  async #takeOrRenew(): Promise<number> {
+    // The holder knows what stands there unless somebody else wrote; then the write fails, and it looks.
+    let view = this.#isLeading ? this.#view : undefined;
+    for (let tries = 1; ; tries++) {
+      view ??= await this.#look();
+      const begun = this.#fence.now();
+      const move = planElection({
+        identity: this.#options.identity,
+        leaseDurationMs: this.#options.timing.leaseDurationMs,
+        isLeading: this.#isLeading,
+        isHeld: this.isHeld,
+        view,
+        nowMs: begun.monotonicMs,
+        wallMs: begun.wallMs,
+      });
+      if (move.kind === 'wait') return move.forMs;
+      if (move.kind === 'lost') return this.#lose(move.holder);
+      try {
+        this.#see(await this.#write(view.lease, move.lease));
+        this.#hold(begun);
+        return Infinity;
+      } catch (error) {
+        if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
+        view = undefined;
+      }
+    }
+  }
+
+  #write(before: StoredLease | undefined, lease: Lease): Promise<StoredLease> {
+    const { store } = this.#options;
+    return before === undefined ? store.create(lease) : store.replace(before, lease);
+  }
+
+  async #look(): Promise<LeaseView> {
+    return this.#see(await this.#options.store.read());
+  }
+
+  #see(lease: StoredLease | undefined): LeaseView {
+    const { timing, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    this.#view = viewLease(this.#view, lease, { nowMs, defaultDurationMs: timing.leaseDurationMs });
+    return this.#view;
+  }
+
+  #hold(begun: ReturnType<LeaseFence['now']>): void {
+    // Told to stop meanwhile: it is only renewed to be released.
+    if (this.#stop.signal.aborted) return;
+    const { log, store, identity } = this.#options;
+    if (!this.#isLeading) {
+      this.#isLeading = true;
+      log.info('this process leads now', { lease: store.name, identity });
+      for (const listener of this.#takeOver) listener();
+    } else if (!this.#wasHeld) log.info('lease renewed, writing goes on', { lease: store.name });
+    this.#wasHeld = true;
+    this.#fence.renewed(begun);
+  }
+
+  #lose(holder: string): number {
+    this.#isLost = true;
+    this.#isLeading = false;
+    this.#fence.close();
+    this.#options.log.error('lease lost, nothing is written any more', {
+      lease: this.#options.store.name,
+      holder,
+    });
+    return 0;
+  }
+
+  #failed(error: unknown): void {
+    const { log, store } = this.#options;
+    // The same trouble is told once, not at every try.
+    if (this.#failure === undefined)
+      log.warn('lease neither taken nor renewed, trying again', { lease: store.name, error });
+    this.#failure = error;
+    if (!this.#wasHeld || this.isHeld) return;
+    this.#wasHeld = false;
+    log.warn('lease not renewed in time, nothing is written until it is', { lease: store.name });
+  }
+
+  async #release(): Promise<void> {
+    const { store, identity, log, clock } = this.#options;
+    try {
+      let lease = this.#view?.lease;
+      for (let tries = 1; lease?.holder === identity; tries++) {
+        try {
+          await store.replace(lease, { ...lease, holder: '', durationMs: 1_000, renewedAtMs: clock.now() });
+          log.info('lease released', { lease: store.name });
+          return;
+        } catch (error) {
+          if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
+          lease = await store.read();
+        }
+      }
+    } catch (error) {
+      log.warn('lease not released, it runs out by itself', { lease: store.name, error });
+    }
+  }
+
+  #role(): LeadershipStatus['role'] {
+    if (this.#isLost) return 'lost';
+    if (this.#isLeading) return this.isHeld ? 'leading' : 'lapsed';
+    return this.#isDecided ? 'standby' : 'deciding';
+  }
+
+  async #when(isSo: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!isSo() && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          this.#waiters.delete(wake);
+          resolve();
+        };
+        this.#waiters.add(wake);
+        signal.addEventListener('abort', wake, { once: true });
+      });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiters]) wake();
+  }
+}
