@@ -163,7 +163,11 @@ export class LeaderElector implements Leadership {
   #see(lease: StoredLease | undefined): LeaseView {
     const { timing, clock } = this.#options;
     const nowMs = clock.monotonicMs();
-    this.#view = viewLease(this.#view, lease, { nowMs, defaultDurationMs: timing.leaseDurationMs });
+    this.#view = viewLease(this.#view, lease, {
+      nowMs,
+      defaultDurationMs: timing.leaseDurationMs,
+      graceMs: this.#failure === undefined ? 0 : 2 * timing.retryPeriodMs,
+    });
     return this.#view;
   }
 

@@ -16,14 +16,18 @@ export interface LeaseView {
  *
  * @param nowMs when the answer was there
  * @param defaultDurationMs of a lease that does not say how long it is held
+ * @param graceMs how long an unchanged lease is left to its holder in any case: who could not look for a while does not know that the holder
+ *   could have renewed
  */
 export function viewLease(
   before: LeaseView | undefined,
   lease: StoredLease | undefined,
-  { nowMs, defaultDurationMs }: { readonly nowMs: number; readonly defaultDurationMs: number },
+  how: { readonly nowMs: number; readonly defaultDurationMs: number; readonly graceMs: number },
 ): LeaseView {
+  const { nowMs, defaultDurationMs, graceMs } = how;
   if (lease === undefined) return { lease, freeAtMs: before?.freeAtMs ?? nowMs };
-  if (before?.lease?.version === lease.version) return before;
+  if (before?.lease?.version === lease.version)
+    return lease.holder === '' ? before : { lease, freeAtMs: Math.max(before.freeAtMs, nowMs + graceMs) };
   if (lease.holder === '') return { lease, freeAtMs: nowMs };
   return { lease, freeAtMs: nowMs + (lease.durationMs > 0 ? lease.durationMs : defaultDurationMs) };
 }

@@ -29,11 +29,12 @@ export function planElection(state: ElectionState): ElectionMove {
   const { lease, freeAtMs } = view;
   const taken = { holder: identity, durationMs, acquiredAtMs: wallMs, renewedAtMs: wallMs };
   // An identity belongs to one process: where it stands, nobody else wrote since, and an answer of ours may have been lost.
-  if (lease?.holder === identity)
-    return {
-      kind: 'write',
-      lease: { ...taken, acquiredAtMs: lease.acquiredAtMs, transitions: lease.transitions },
-    };
+  if (lease?.holder === identity) {
+    const { acquiredAtMs, transitions } = lease;
+    // A write that changes nothing makes no new version, and is no renewal in the eyes of others.
+    const renewedAtMs = wallMs === lease.renewedAtMs ? wallMs + 1 : wallMs;
+    return { kind: 'write', lease: { ...taken, acquiredAtMs, renewedAtMs, transitions } };
+  }
   if (isLeading && (lease !== undefined || !isHeld)) return { kind: 'lost', holder: lease?.holder ?? '' };
   if (!isLeading && nowMs < freeAtMs) return { kind: 'wait', forMs: freeAtMs - nowMs };
   return { kind: 'write', lease: { ...taken, transitions: lease === undefined ? 0 : lease.transitions + 1 } };

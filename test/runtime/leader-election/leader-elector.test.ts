@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../../src/core/errors.ts';
 import { DEFAULT_TIMING } from '../../../src/runtime/leader-election/election-timing.ts';
-import type { Lease } from '../../../src/runtime/leader-election/lease.ts';
+import type { Lease, StoredLease } from '../../../src/runtime/leader-election/lease.ts';
 import { LeaderElector } from '../../../src/runtime/leader-election/leader-elector.ts';
 import { LeaseNotHeldError } from '../../../src/runtime/leader-election/lease-not-held-error.ts';
 import { FakeClock, settle } from '../../fakes/fake-clock.ts';
@@ -132,6 +132,28 @@ describe('LeaderElector', () => {
     await clock.advance(2_400);
     expect([waited, elector.isHeld, takeOvers]).toEqual([true, true, 1]);
     expect(elector.status()).toMatchObject({ role: 'leading', problem: undefined });
+  });
+
+  it('leaves the lease to its holder when the store was away for both, and not when only the holder is gone', async () => {
+    let isAway = false;
+    const outage = {
+      read: () => (isAway ? Promise.reject(away()) : store.read()),
+      replace: (before: StoredLease, lease: Lease) =>
+        isAway ? Promise.reject(away()) : store.replace(before, lease),
+    };
+    const holder = elect('holder', outage);
+    await settle();
+    await clock.advance(1_200);
+    const other = elect('other', outage);
+    await clock.advance(10_000);
+    for (let awayMs = 600_000; awayMs < 602_400; awayMs += 300) {
+      isAway = true;
+      await clock.advance(awayMs);
+      isAway = false;
+      await clock.advance(60_000);
+      expect([holder.isHeld, other.isHeld]).toEqual([true, false]);
+    }
+    expect(store.current).toMatchObject({ holder: 'holder', transitions: 0 });
   });
 
   it('has lost it when another led meanwhile, also one that released it again; for good', async () => {

@@ -14,7 +14,7 @@ const lease = (over: Partial<StoredLease> = {}): StoredLease => ({
 });
 
 describe('viewLease', () => {
-  const at = (nowMs: number) => ({ nowMs, defaultDurationMs: 9_000 });
+  const at = (nowMs: number, graceMs = 0) => ({ nowMs, defaultDurationMs: 9_000, graceMs });
 
   it.each([
     { name: 'none, seen first', before: undefined, seen: undefined, want: 1_000 },
@@ -27,7 +27,8 @@ describe('viewLease', () => {
     },
     { name: 'held, without a duration', before: undefined, seen: lease({ durationMs: 0 }), want: 10_000 },
     { name: 'released', before: undefined, seen: lease({ holder: '' }), want: 1_000 },
-    { name: 'unchanged', before: { lease: lease(), freeAtMs: 5 }, seen: lease(), want: 5 },
+    { name: 'unchanged', before: { lease: lease(), freeAtMs: 7_000 }, seen: lease(), want: 7_000 },
+    { name: 'unchanged for too long', before: { lease: lease(), freeAtMs: 5 }, seen: lease(), want: 1_000 },
     { name: 'renewed', before: { lease: lease({ version: '6' }), freeAtMs: 5 }, seen: lease(), want: 16_000 },
     { name: 'gone', before: { lease: lease(), freeAtMs: 12_000 }, seen: undefined, want: 12_000 },
     {
@@ -38,6 +39,14 @@ describe('viewLease', () => {
     },
   ])('$name: free at $want', ({ before, seen, want }) => {
     expect(viewLease(before, seen, at(1_000))).toEqual({ lease: seen, freeAtMs: want });
+  });
+
+  it('leaves a lease to its holder for a while when nobody could look, unless it was released', () => {
+    const before = { lease: lease(), freeAtMs: 5 };
+    expect(viewLease(before, lease(), at(1_000, 4_000)).freeAtMs).toBe(5_000);
+    expect(viewLease({ ...before, freeAtMs: 9_000 }, lease(), at(1_000, 4_000)).freeAtMs).toBe(9_000);
+    const released = lease({ holder: '' });
+    expect(viewLease({ lease: released, freeAtMs: 5 }, released, at(1_000, 4_000)).freeAtMs).toBe(5);
   });
 });
 
@@ -97,6 +106,11 @@ describe('planElection', () => {
       name: 'renews its own also when it had lapsed: nobody else took it',
       given: { isLeading: true, view: { lease: lease({ holder: 'me' }), freeAtMs: 0 } },
       want: { kind: 'write', lease: { ...mine, acquiredAtMs: 50, transitions: 3 } },
+    },
+    {
+      name: 'renews so that something changes, also when the clock was set back by just so much',
+      given: { isLeading: true, view: { lease: lease({ holder: 'me', renewedAtMs: 99 }), freeAtMs: 0 } },
+      want: { kind: 'write', lease: { ...mine, acquiredAtMs: 50, renewedAtMs: 100, transitions: 3 } },
     },
     {
       name: 'has lost it to another',

@@ -132,7 +132,8 @@ function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource 
   };
 }
 
-function addGauges({ metrics, inventory, book, decider, loops }: ControllerHttpOptions): void {
+function addGauges({ metrics, inventory, book, decider, loops, leadership }: ControllerHttpOptions): void {
+  metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
   const perKind = (value: (reflector: HubInventory['clusters']) => number) => () =>
     new Map(inventory.reflectors.map((reflector) => [reflector.kind.kind, value(reflector)]));
   metrics.gaugePerKind(

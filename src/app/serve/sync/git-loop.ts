@@ -18,6 +18,8 @@ export interface GitLoopOptions {
   readonly source: FleetSource;
   /** Undefined: the hub is filled by somebody else (`sync: observe`). */
   readonly sync: HubSync | undefined;
+  /** False: another process fills the hub for now, and this one only reads. Default: always true. */
+  readonly mayFollow?: (() => boolean) | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -165,7 +167,11 @@ export class GitLoop {
   }
 
   async #followFleet(fleet: Fleet, signal: AbortSignal): Promise<void> {
-    const { sync, clock, resyncIntervalMs } = this.#options;
+    const { sync, clock, resyncIntervalMs, mayFollow } = this.#options;
+    if (mayFollow?.() === false) {
+      sync?.claim(fleet);
+      return;
+    }
     const commit = fleet.commit?.id;
     const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
     const asked = this.#comparesAsked;

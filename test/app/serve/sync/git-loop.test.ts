@@ -98,6 +98,34 @@ describe('the loop of a source', () => {
     expect(commitsRead()).toEqual(['a', 'b']);
   });
 
+  it('reads and says what the source says, but follows nothing while another process fills the hub', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    let mayFollow = false;
+    const done: string[] = [];
+    const outcome = { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+    const sync = {
+      isSettled: false,
+      claim: ({ commit }: Fleet) => void done.push(`claim ${commit?.id}`),
+      sync: async ({ commit }: Fleet) => {
+        done.push(`sync ${commit?.id}`);
+        return outcome;
+      },
+    };
+    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync, mayFollow: () => mayFollow });
+    running = loop.run(stop.signal);
+    await clock.advance(1);
+    source.tip = 'b';
+    await clock.advance(POLL_MS + 1);
+    expect(done).toEqual(['claim a', 'claim b']);
+    expect(commitsRead().slice(-1)).toEqual(['b']);
+    mayFollow = true;
+    loop.fetch();
+    await clock.advance(1);
+    expect(done).toEqual(['claim a', 'claim b', 'sync b']);
+  });
+
   it('tells each step of the way of a commit, and the end of it also when it failed', async () => {
     stop.abort();
     await running;

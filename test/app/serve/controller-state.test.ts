@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { openControllerState } from '../../../src/app/serve/controller-state.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const LEASE = 'berth-system/berth-fleet';
+const STATE = { specHash: 's', publishedAtMs: 1, removals: [{ atMs: 1, count: 2 }] };
+
+describe('what a data directory remembers of publications', () => {
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'berth-state-'));
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  /** A process that leads a term and publishes in it. @returns what it knew of before it published */
+  async function leads(transitions: number, lease = LEASE): Promise<unknown> {
+    const state = openControllerState({
+      api: new FakeKubeApi(),
+      sources: [],
+      dataDir,
+      clock: systemClock,
+      log: new SilentLogger(),
+      random: Math.random,
+      engineVersion: 'test',
+      env: {},
+    });
+    state.takeOver({ lease, transitions });
+    const known = state.memory.get('team-a/web');
+    state.memory.set('team-a/web', STATE);
+    await state.close();
+    return known;
+  }
+
+  it.each([
+    { name: 'is kept over a restart, after which it leads again', terms: [0, 1, 2], want: STATE },
+    { name: 'is forgotten when another process led in between', terms: [0, 2], want: undefined },
+    { name: 'is forgotten when the Lease was made anew', terms: [3, 0], want: undefined },
+    { name: 'is kept after another one was forgotten', terms: [0, 5, 6], want: STATE },
+  ])('$name', async ({ terms, want }) => {
+    let known: unknown;
+    for (const term of terms) known = await leads(term);
+    expect(known).toEqual(want);
+  });
+
+  it('is kept by a controller that begins to be elected, unless others were before', async () => {
+    const state = openControllerState({
+      api: new FakeKubeApi(),
+      sources: [],
+      dataDir,
+      clock: systemClock,
+      log: new SilentLogger(),
+      random: Math.random,
+      engineVersion: 'test',
+      env: {},
+    });
+    state.memory.set('team-a/web', STATE);
+    await state.close();
+    expect(await leads(0)).toEqual(STATE);
+    expect(await leads(3, 'berth-system/another')).toBeUndefined();
+  });
+});

@@ -1,0 +1,55 @@
+import type { Leadership, LeadershipStatus } from '../../src/runtime/leader-election/leadership.ts';
+
+/** A process stands by, leads or loses its lease when the test says so. */
+export class SteeredLeadership implements Leadership {
+  isHeld = false;
+  transitions = 1;
+  problem: string | undefined;
+  #hasLed = false;
+  readonly #listeners: (() => void)[] = [];
+  readonly #waiters = new Set<() => void>();
+
+  take(transitions = this.transitions + 1): void {
+    this.transitions = transitions;
+    this.#hasLed = true;
+    for (const listener of this.#listeners) listener();
+    this.renew();
+  }
+
+  lapse(): void {
+    this.isHeld = false;
+  }
+
+  renew(): void {
+    this.isHeld = true;
+    for (const wake of [...this.#waiters]) wake();
+  }
+
+  onTakeOver(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async whenHeld(signal: AbortSignal): Promise<void> {
+    while (!this.isHeld && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          this.#waiters.delete(wake);
+          resolve();
+        };
+        this.#waiters.add(wake);
+        signal.addEventListener('abort', wake, { once: true });
+      });
+  }
+
+  whenDecided(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  status(): LeadershipStatus {
+    const role = this.isHeld ? 'leading' : this.#hasLed ? 'lapsed' : 'standby';
+    const holder = this.#hasLed ? 'this' : 'the-other';
+    const { transitions, problem } = this;
+    return { role, lease: 'berth-system/berth-fleet', identity: 'this', holder, transitions, problem };
+  }
+}
