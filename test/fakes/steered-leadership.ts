@@ -1,4 +1,5 @@
 import type { Leadership, LeadershipStatus } from '../../src/runtime/leader-election/leadership.ts';
+import { WaitList } from '../../src/runtime/wait-list.ts';
 
 /** A process stands by, leads or loses its lease when the test says so. */
 export class SteeredLeadership implements Leadership {
@@ -7,7 +8,7 @@ export class SteeredLeadership implements Leadership {
   problem: string | undefined;
   #hasLed = false;
   readonly #listeners: (() => void)[] = [];
-  readonly #waiters = new Set<() => void>();
+  readonly #waiting = new WaitList();
 
   take(transitions = this.transitions + 1): void {
     this.transitions = transitions;
@@ -22,24 +23,15 @@ export class SteeredLeadership implements Leadership {
 
   renew(): void {
     this.isHeld = true;
-    for (const wake of [...this.#waiters]) wake();
+    this.#waiting.wake();
   }
 
   onTakeOver(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  async whenHeld(signal: AbortSignal): Promise<void> {
-    while (!this.isHeld && !signal.aborted)
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          signal.removeEventListener('abort', wake);
-          this.#waiters.delete(wake);
-          resolve();
-        };
-        this.#waiters.add(wake);
-        signal.addEventListener('abort', wake, { once: true });
-      });
+  whenHeld(signal: AbortSignal): Promise<void> {
+    return this.#waiting.until(() => this.isHeld, signal);
   }
 
   whenDecided(): Promise<void> {

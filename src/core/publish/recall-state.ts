@@ -34,6 +34,7 @@ export function recallState(
     publishedAtMs: Date.parse(newest.publishedAt),
     removals: recentRemovals(removals, now.nowMs),
     spent,
+    recalled: true,
   };
 }
 

@@ -1,6 +1,7 @@
 import { ConflictError, errorText } from '../../core/errors.ts';
 import type { Logger, MonotonicClock } from '../../core/ports.ts';
 import { sleep } from '../sleep.ts';
+import { WaitList } from '../wait-list.ts';
 import { type ElectionTiming, JITTER } from './election-timing.ts';
 import type { Leadership, LeadershipStatus } from './leadership.ts';
 import type { Lease, LeaseStore, StoredLease } from './lease.ts';
@@ -35,7 +36,7 @@ export class LeaderElector implements Leadership {
   readonly #options: ElectorOptions;
   readonly #fence: LeaseFence;
   readonly #stop = new AbortController();
-  readonly #waiters = new Set<() => void>();
+  readonly #waiting = new WaitList();
   readonly #takeOver = new Set<() => void>();
   #view: LeaseView | undefined;
   #isDecided = false;
@@ -64,16 +65,16 @@ export class LeaderElector implements Leadership {
   }
 
   whenHeld(signal: AbortSignal): Promise<void> {
-    return this.#when(() => this.isHeld, signal);
+    return this.#waiting.until(() => this.isHeld, signal);
   }
 
   whenDecided(signal: AbortSignal): Promise<void> {
-    return this.#when(() => this.#isDecided, signal);
+    return this.#waiting.until(() => this.#isDecided, signal);
   }
 
   /** Resolves when the lease was lost, or when aborted. */
   whenLost(signal: AbortSignal): Promise<void> {
-    return this.#when(() => this.#isLost, signal);
+    return this.#waiting.until(() => this.#isLost, signal);
   }
 
   status(): LeadershipStatus {
@@ -113,7 +114,7 @@ export class LeaderElector implements Leadership {
       const freeInMs = await this.#takeOrRenew();
       this.#failure = undefined;
       this.#isDecided = true;
-      this.#wake();
+      this.#waiting.wake();
       // Neither all at once when it comes free, nor a whole period later.
       return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
     } catch (error) {
@@ -229,22 +230,5 @@ export class LeaderElector implements Leadership {
     if (this.#isLost) return 'lost';
     if (this.#isLeading) return this.isHeld ? 'leading' : 'lapsed';
     return this.#isDecided ? 'standby' : 'deciding';
-  }
-
-  async #when(isSo: () => boolean, signal: AbortSignal): Promise<void> {
-    while (!isSo() && !signal.aborted)
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          signal.removeEventListener('abort', wake);
-          this.#waiters.delete(wake);
-          resolve();
-        };
-        this.#waiters.add(wake);
-        signal.addEventListener('abort', wake, { once: true });
-      });
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiters]) wake();
   }
 }

@@ -17,9 +17,8 @@ describe('what a data directory remembers of publications', () => {
   });
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-  /** A process that leads a term and publishes in it. @returns what it knew of before it published */
-  async function leads(transitions: number, lease = LEASE): Promise<unknown> {
-    const state = openControllerState({
+  const open = () =>
+    openControllerState({
       api: new FakeKubeApi(),
       sources: [],
       dataDir,
@@ -29,6 +28,10 @@ describe('what a data directory remembers of publications', () => {
       engineVersion: 'test',
       env: {},
     });
+
+  /** A process that leads a term and publishes in it. @returns what it knew of before it published */
+  async function leads(transitions: number, lease = LEASE): Promise<unknown> {
+    const state = open();
     state.takeOver({ lease, transitions });
     const known = state.memory.get('team-a/web');
     state.memory.set('team-a/web', STATE);
@@ -48,16 +51,7 @@ describe('what a data directory remembers of publications', () => {
   });
 
   it('is kept by a controller that begins to be elected, unless others were before', async () => {
-    const state = openControllerState({
-      api: new FakeKubeApi(),
-      sources: [],
-      dataDir,
-      clock: systemClock,
-      log: new SilentLogger(),
-      random: Math.random,
-      engineVersion: 'test',
-      env: {},
-    });
+    const state = open();
     state.memory.set('team-a/web', STATE);
     await state.close();
     expect(await leads(0)).toEqual(STATE);

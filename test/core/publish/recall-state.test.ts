@@ -57,7 +57,7 @@ describe('recallState', () => {
       want: { removals: [removal(-2, 3)] },
     },
   ])('recalls $name', ({ records, want }) => {
-    expect(recall(...records)).toMatchObject({ specHash: 's', ...want });
+    expect(recall(...records)).toMatchObject({ specHash: 's', recalled: true, ...want });
   });
 
   it('passes over what is no record of ours', () => {
