@@ -1,10 +1,10 @@
-/** Many wait until something is so; whoever may have made it so wakes them, and each looks for itself. */
+/** Callers that wait for conditions. `wake` is called after each change that may have fulfilled one. */
 export class WaitList {
   readonly #waiters = new Set<() => void>();
 
-  /** Resolves when it is so, or when the signal aborts; never rejects. */
-  async until(isSo: () => boolean, signal: AbortSignal): Promise<void> {
-    while (!isSo() && !signal.aborted)
+  /** Resolves when the condition holds, or when the signal aborts; never rejects. */
+  async until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!holds() && !signal.aborted)
       await new Promise<void>((resolve) => {
         const wake = (): void => {
           signal.removeEventListener('abort', wake);

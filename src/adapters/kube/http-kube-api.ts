@@ -24,6 +24,7 @@ import { parseJsonBody, readBody } from './read-body.ts';
 import { DEFAULT_MAX_REQUESTS, RequestSlots } from './request-slots.ts';
 import { queryString, resourcePath } from './resource-path.ts';
 import { readWatchEvents } from './watch-stream.ts';
+import type { WriteFence } from './write-fence.ts';
 
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
@@ -47,11 +48,8 @@ export interface HttpKubeApiOptions {
    * takes an object for plain JSON. Written is either.
    */
   readonly exactIntegers?: boolean;
-  /**
-   * Called right before each request that may change something is sent, when it waits for no turn and no connection any more. What it
-   * throws (a TransientError) stops the request. Default: nothing.
-   */
-  readonly beforeWrite?: (() => void) | undefined;
+  /** Default: writes are always sent. */
+  readonly fence?: WriteFence | undefined;
 }
 
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
@@ -65,7 +63,7 @@ export class HttpKubeApi implements KubeApi {
   readonly #pageSize: number;
   readonly #random: () => number;
   readonly #parse: (text: string) => unknown;
-  readonly #beforeWrite: (() => void) | undefined;
+  readonly #fence: WriteFence | undefined;
 
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
@@ -73,7 +71,7 @@ export class HttpKubeApi implements KubeApi {
     this.#pageSize = options.pageSize ?? 500;
     this.#random = options.random ?? Math.random;
     this.#parse = options.exactIntegers === true ? parseExactIntegers : JSON.parse;
-    this.#beforeWrite = options.beforeWrite;
+    this.#fence = options.fence;
     const { config, clock } = options;
     this.#connection = new KubeConnection({
       config,
@@ -211,7 +209,7 @@ export class HttpKubeApi implements KubeApi {
         method: 'DELETE',
         path: resourcePath(kind, key.namespace, key.name),
         body: JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }),
-        beforeSend: this.#beforeWrite,
+        fence: this.#fence,
       });
       return true;
     } catch (error) {
@@ -234,8 +232,7 @@ export class HttpKubeApi implements KubeApi {
   }
 
   async #write(request: KubeRequest): Promise<KubeObject> {
-    const fenced = { ...request, beforeSend: this.#beforeWrite };
-    return requireObject(await this.#call(fenced), request);
+    return requireObject(await this.#call({ ...request, fence: this.#fence }), request);
   }
 
   #call(request: KubeRequest): Promise<unknown> {

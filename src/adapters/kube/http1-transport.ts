@@ -4,12 +4,14 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterAwake } from './after-awake.ts';
 import {
+  endOnAbort,
   headerTimeout,
   type KubeResponse,
   type KubeTransport,
   noAnswer,
   type WireRequest,
 } from './kube-transport.ts';
+import type { WriteFence } from './write-fence.ts';
 
 export interface Http1Options {
   /** Ends in `/`. */
@@ -40,7 +42,7 @@ export class Http1Transport implements KubeTransport {
 
   send(request: WireRequest): Promise<KubeResponse> {
     const { base, auth, headerTimeoutMs } = this.#options;
-    const { method, path, headers, signal, subject, beforeSend } = request;
+    const { method, path, headers, signal, subject, fence } = request;
     const options: https.RequestOptions = { method, headers, path, agent: this.#agent };
     if (auth !== undefined) options.auth = auth;
     if (signal !== undefined) options.signal = signal;
@@ -58,17 +60,10 @@ export class Http1Transport implements KubeTransport {
         endLimit();
         reject(noAnswer(base.origin, subject, error));
       });
-      if (beforeSend === undefined) outgoing.end(request.body);
+      if (fence === undefined) outgoing.end(request.body);
       else
         outgoing.once('socket', (socket) =>
-          whenConnected(socket, () => {
-            try {
-              beforeSend();
-              outgoing.end(request.body);
-            } catch (error) {
-              outgoing.destroy(error as Error);
-            }
-          }),
+          whenConnected(socket, () => sendFenced(outgoing, request, fence)),
         );
     });
   }
@@ -81,6 +76,19 @@ export class Http1Transport implements KubeTransport {
 
   close(): void {
     this.#agent.destroy();
+  }
+}
+
+function sendFenced(outgoing: http.ClientRequest, { body }: WireRequest, fence: WriteFence): void {
+  try {
+    const mayGoOn = fence.enter();
+    outgoing.once(
+      'close',
+      endOnAbort(mayGoOn, (reason) => outgoing.destroy(reason)),
+    );
+    outgoing.end(body);
+  } catch (error) {
+    outgoing.destroy(error as Error);
   }
 }
 

@@ -20,7 +20,7 @@ export class KubeLeaseStore implements LeaseStore {
   readonly #api: KubeApi;
   readonly #key: ObjectKey;
 
-  /** @param api a client of its own: a renewal must not wait behind other requests, nor be stopped as a write without a lease */
+  /** @param api a client of its own, without a fence: a renewal must not wait behind other requests */
   constructor(api: KubeApi, key: ObjectKey) {
     this.#api = api;
     this.#key = key;
@@ -43,21 +43,21 @@ export class KubeLeaseStore implements LeaseStore {
       return leaseOf(await this.#api.create(LEASE, object, OPTIONS));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // On a new hub the first process that comes makes the namespace.
+      // On a new hub the first process creates the namespace.
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.#key.namespace } };
       await createUnlessThere(this.#api, NAMESPACE, namespace, OPTIONS);
       return leaseOf(await this.#api.create(LEASE, object, OPTIONS));
     }
   }
 
-  /** A patch, so that labels and fields that others put there stay. */
+  /** A patch, so that labels and fields of other writers stay. */
   async replace({ version }: StoredLease, lease: Lease): Promise<StoredLease> {
     const patch = { metadata: { resourceVersion: version }, spec: specOf(lease) };
     try {
       return leaseOf(await this.#api.mergePatch(LEASE, this.#key, patch, OPTIONS));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      throw new ConflictError('was deleted by somebody else', {
+      throw new ConflictError('was deleted', {
         code: error.code,
         subject: `Lease ${this.name}`,
         cause: error,

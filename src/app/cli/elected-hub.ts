@@ -6,8 +6,8 @@ import type { ElectionSettings } from './election-flags.ts';
 import type { HubFlags } from './hub-flags.ts';
 
 export interface HubConnection {
-  readonly api: KubeApi;
-  /** Has not begun yet. Undefined: this process shares with nobody. */
+  readonly api: KubeApi & { readonly server: string; close(): void };
+  /** Not started. Undefined: nobody is elected. */
   readonly elector: LeaderElector | undefined;
   /** Releases the lease. */
   readonly close: () => Promise<void> | void;
@@ -37,8 +37,8 @@ export async function connectHub(
   return { api, elector: undefined, close: () => api.close() };
 }
 
-/** Stops on a signal, and when the lease is lost. @returns whether it was the lease */
-export function stopInTime(
+/** Calls `stop` on a signal, and when the lease is lost. @returns tells whether it was the lease */
+export function stopOnSignalOrLoss(
   signal: AbortSignal,
   elector: LeaderElector | undefined,
   stop: () => void,

@@ -55,7 +55,7 @@ export interface ElectionSettings {
 }
 
 /**
- * Undefined: nobody is elected. That is the default on a hub that is Berth's alone, and for a controller that writes nothing.
+ * Undefined: nobody is elected, which is the default on an embedded hub and for a controller that writes nothing.
  *
  * @throws InputError for flags that cannot be used
  */

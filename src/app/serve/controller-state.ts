@@ -24,8 +24,8 @@ export interface ControllerState {
   /** What others published; absent as the records are. */
   readonly past: RecordedPast | undefined;
   /**
-   * This process begins to write. Where another one did since this data directory was last used for that, what it says of publications
-   * is out of date: it is forgotten, and what the hub has in records is recalled.
+   * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
+   * publications is out of date: it is cleared, and read again from the records on the hub.
    */
   takeOver(election: Pick<LeadershipStatus, 'lease' | 'transitions'>): void;
   /** Writes what waits. */
@@ -80,7 +80,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     past,
     takeOver: ({ lease, transitions }) => {
       const last = terms.get(lease) ?? -1;
-      // A disk that takes nothing stops nothing: the next start then takes the directory for one that is out of date.
+      // Where this cannot be written, the next start treats the directory as out of date.
       void terms.persist(lease, transitions).catch(() => undefined);
       if (last + 1 === transitions) return;
       memory.clear();

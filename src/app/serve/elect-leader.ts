@@ -18,13 +18,13 @@ export interface ElectionOptions {
 
 export interface Election {
   readonly elector: LeaderElector;
-  /** The hub, for everything else: a write is refused at the last moment when this process does not hold the lease any more. */
+  /** The hub, for everything but the lease. Writes pass the fence of the elector. */
   readonly api: HttpKubeApi;
   /** Releases the lease and ends both connections. */
   close(): Promise<void>;
 }
 
-/** An elector with a connection of its own, that has not begun yet, and the client whose writes it guards. */
+/** An elector that is not started, with a connection of its own, and the client whose writes it fences. */
 export function electLeader(options: ElectionOptions): Election {
   const { config, key, timing, clock, random, log } = options;
   // A renewal that gets no answer leaves time for another one.
@@ -32,14 +32,14 @@ export function electLeader(options: ElectionOptions): Election {
   const leases = new HttpKubeApi({ config, clock, requestTimeoutMs });
   const elector = new LeaderElector({
     store: new KubeLeaseStore(leases, key),
-    // As client-go has it: where, for people, and which process, since names of hosts come again.
+    // As in client-go: the host for people, and a random part, since two processes may have the same host name.
     identity: `${hostname()}_${randomUUID()}`,
     timing,
     clock,
     random,
     log,
   });
-  const api = new HttpKubeApi({ config, clock, beforeWrite: elector.requireHeld });
+  const api = new HttpKubeApi({ config, clock, fence: elector.fence });
   return {
     elector,
     api,

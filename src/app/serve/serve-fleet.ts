@@ -64,16 +64,8 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
-  const decider = await openDecider({
-    options,
-    barrier,
-    inventory,
-    book,
-    emit,
-    metrics,
-    state,
-    ledger,
-  });
+  const parts = { options, barrier, inventory, book, emit, metrics };
+  const decider = await openDecider({ ...parts, state, ledger });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished });
@@ -90,7 +82,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   });
 
   const standby = options.leadership && new Standby({ leadership, inventory, book, clock, barrier, state });
-  standby?.start(supervisor, loops);
+  standby?.start(supervisor);
   inventory.start(supervisor);
   decider.start(supervisor);
   for (const { start } of loops) start(supervisor);

@@ -6,7 +6,6 @@ import type { HubInventory } from './hub-inventory.ts';
 import type { PublishedBook } from './publish/published-book.ts';
 import { UpstreamDecisions } from './publish/upstream-decisions.ts';
 import type { CommitBarrier } from './sync/commit-barrier.ts';
-import type { OpenSource } from './sync/open-sources.ts';
 
 export interface StandbyOptions {
   readonly leadership: Leadership;
@@ -18,8 +17,8 @@ export interface StandbyOptions {
 }
 
 /**
- * What is different while another process leads, and what has to be right in the moment in which this one begins to write. While it
- * stands by, everything is read and decided as by the leader; what is published is what the leader's pages say once they rest.
+ * What differs while another process leads, and what happens before this one begins to write. While it stands by, it reads and decides
+ * everything as the leader does. It takes as published what the leader's pages say once they have not changed for two seconds.
  */
 export class Standby {
   readonly #options: StandbyOptions;
@@ -30,15 +29,14 @@ export class Standby {
     this.#published = new UpstreamDecisions(options);
   }
 
-  start(supervisor: Supervisor, sources: readonly Pick<OpenSource, 'loop'>[]): void {
+  start(supervisor: Supervisor): void {
     const { leadership, barrier, state } = this.#options;
     barrier.standBy();
     leadership.onTakeOver(() => {
       const election = leadership.status();
       if (election !== undefined) state.takeOver(election);
-      // Nobody knows how far the one before got.
+      // The process before it may have applied a part of a commit.
       barrier.takeOver();
-      for (const { loop } of sources) loop.fetch();
     });
     supervisor.start('decisions of the leader', (signal) => this.#follow(signal));
   }

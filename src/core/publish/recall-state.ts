@@ -4,9 +4,9 @@ import type { PublishState } from './publish-state.ts';
 import { recentRemovals, type Removal } from './removal-window.ts';
 
 /**
- * What a process that did not publish a placement itself can know of its past, from the records on the hub: which removals count toward
- * its budget, and which releases are used up. What was made of which spec no record says: the one of now is taken, so that removals of
- * a spec before it count as well. A record that a start made of what it found tells of no removal of its own.
+ * The state of a placement that another process published, from the records on the hub: which removals count toward its budget, and
+ * which releases are used. Records do not name the spec they were made of. The current one is assumed, so removals under an earlier
+ * spec count as well. Records that a start made of pages which it found (`afterRestart`) count no removal.
  *
  * @param records those of the placement, oldest first
  * @returns undefined when there is none
@@ -38,7 +38,7 @@ export function recallState(
   };
 }
 
-/** Others may write where records are kept. */
+/** Other programs may write where records are kept. */
 function isWhole({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
   const isReleaseWhole = released == null || typeof released.token === 'string';
   return (

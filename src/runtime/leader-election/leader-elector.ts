@@ -11,7 +11,7 @@ import { planElection } from './plan-election.ts';
 
 export interface ElectorOptions {
   readonly store: LeaseStore;
-  /** Of this process and no other, also not of its next start. */
+  /** Unique to this start of this process. */
   readonly identity: string;
   /** Checked already. */
   readonly timing: ElectionTiming;
@@ -21,20 +21,21 @@ export interface ElectorOptions {
   readonly log: Logger;
 }
 
-/** Somebody else wrote in between: it is read and decided again, but not for ever. */
+/** After a conflict the lease is read and decided again, at most this often in one attempt. */
 const MAX_TRIES = 3;
-/** A store that does not answer must not keep a process from ending. */
+/** A store that does not answer must not stop the process from ending. */
 const RELEASE_LIMIT_MS = 3_000;
 
 /**
- * Takes the lease when it is free, renews it, and says for how long this process may write. Semantics of client-go's leaderelection, but for
- * one: a holder that cannot renew in time (the server is away) stops writing at once, and goes on when it finds its own lease as it left it,
- * since then nobody else can have led. Only a lease that others wrote is lost, and that is final: what the process remembers may be
- * wrong from then on, so it is to end and begin anew.
+ * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of client-go's
+ * tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and continues when it finds that the lease
+ * still names it: then no other process has led. A lease that names another process is lost for good: what this process remembers may
+ * be wrong, so it ends and starts again.
  */
 export class LeaderElector implements Leadership {
   readonly #options: ElectorOptions;
-  readonly #fence: LeaseFence;
+  /** Of all writes but those of the lease itself. */
+  readonly fence: LeaseFence;
   readonly #stop = new AbortController();
   readonly #waiting = new WaitList();
   readonly #takeOver = new Set<() => void>();
@@ -49,15 +50,12 @@ export class LeaderElector implements Leadership {
   constructor(options: ElectorOptions) {
     const { store, timing, clock } = options;
     this.#options = options;
-    this.#fence = new LeaseFence(`Lease ${store.name}`, timing.renewDeadlineMs, clock);
+    this.fence = new LeaseFence(`Lease ${store.name}`, timing.renewDeadlineMs, clock);
   }
 
   get isHeld(): boolean {
-    return this.#fence.isOpen;
+    return this.fence.isOpen;
   }
-
-  /** To be called right before a write is sent. @throws LeaseNotHeldError */
-  readonly requireHeld = (): void => this.#fence.require();
 
   onTakeOver(listener: () => void): void {
     this.#takeOver.add(listener);
@@ -88,10 +86,10 @@ export class LeaderElector implements Leadership {
     this.#running = this.#run(this.#stop.signal);
   }
 
-  /** Gives the lease back, so that the next one need not wait. Everything that writes must have ended. */
+  /** Releases the lease, so that the next process need not wait. Everything that writes must have ended. */
   async close(): Promise<void> {
     this.#stop.abort();
-    this.#fence.close();
+    this.fence.close();
     const { clock } = this.#options;
     const limit = new AbortController();
     await Promise.race([
@@ -115,7 +113,7 @@ export class LeaderElector implements Leadership {
       this.#failure = undefined;
       this.#isDecided = true;
       this.#waiting.wake();
-      // Neither all at once when it comes free, nor a whole period later.
+      // As soon as the lease is free, with jitter so that not all processes try at the same moment.
       return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
     } catch (error) {
       this.#failed(error);
@@ -123,13 +121,14 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** @returns in how many milliseconds it comes free; Infinity when it is ours */
+  /** @returns in how many milliseconds the lease is free; Infinity when this process holds it */
   async #takeOrRenew(): Promise<number> {
-    // The holder knows what stands there unless somebody else wrote; then the write fails, and it looks.
-    let view = this.#isLeading ? this.#view : undefined;
+    // The holder knows what is stored unless another process wrote: then its write fails, and it reads. One that lapsed reads first:
+    // where its writes are refused it would never notice that another process took the lease.
+    let view = this.isHeld ? this.#view : undefined;
     for (let tries = 1; ; tries++) {
       view ??= await this.#look();
-      const begun = this.#fence.now();
+      const begun = this.fence.now();
       const move = planElection({
         identity: this.#options.identity,
         leaseDurationMs: this.#options.timing.leaseDurationMs,
@@ -173,7 +172,7 @@ export class LeaderElector implements Leadership {
   }
 
   #hold(begun: ReturnType<LeaseFence['now']>): void {
-    // Told to stop meanwhile: it is only renewed to be released.
+    // After close() has begun the lease is only released.
     if (this.#stop.signal.aborted) return;
     const { log, store, identity } = this.#options;
     if (!this.#isLeading) {
@@ -182,13 +181,13 @@ export class LeaderElector implements Leadership {
       for (const listener of this.#takeOver) listener();
     } else if (!this.#wasHeld) log.info('lease renewed, writing goes on', { lease: store.name });
     this.#wasHeld = true;
-    this.#fence.renewed(begun);
+    this.fence.renewed(begun);
   }
 
   #lose(holder: string): number {
     this.#isLost = true;
     this.#isLeading = false;
-    this.#fence.close();
+    this.fence.close();
     this.#options.log.error('lease lost, nothing is written any more', {
       lease: this.#options.store.name,
       holder,
@@ -198,9 +197,9 @@ export class LeaderElector implements Leadership {
 
   #failed(error: unknown): void {
     const { log, store } = this.#options;
-    // The same trouble is told once, not at every try.
+    // Logged once for a series of failures.
     if (this.#failure === undefined)
-      log.warn('lease neither taken nor renewed, trying again', { lease: store.name, error });
+      log.warn('lease cannot be read or written, trying again', { lease: store.name, error });
     this.#failure = error;
     if (!this.#wasHeld || this.isHeld) return;
     this.#wasHeld = false;

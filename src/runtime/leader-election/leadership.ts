@@ -6,7 +6,7 @@ export interface Leadership {
   whenHeld(signal: AbortSignal): Promise<void>;
   /** Resolves when it is known whether this process leads or waits, or when aborted. */
   whenDecided(signal: AbortSignal): Promise<void>;
-  /** Called once, right before this process may write for the first time after others may have; at once where that is over. */
+  /** Calls back once, before this process may write for the first time; at once where it may already. */
   onTakeOver(listener: () => void): void;
   /** Undefined where nobody is elected. */
   status(): LeadershipStatus | undefined;
@@ -14,8 +14,8 @@ export interface Leadership {
 
 export interface LeadershipStatus {
   /**
-   * `deciding`: not known yet. `lapsed`: it leads, but could not renew its lease in time and writes nothing until it has. `lost`: another
-   * process may have led since; this one ends.
+   * `deciding`: not known yet. `lapsed`: it leads, but could not renew its lease in time, and writes nothing before it has renewed it.
+   * `lost`: another process may have led since; this one ends.
    */
   readonly role: 'deciding' | 'standby' | 'leading' | 'lapsed' | 'lost';
   /** Name of the lease. */
@@ -30,7 +30,7 @@ export interface LeadershipStatus {
   readonly problem: string | undefined;
 }
 
-/** Of a process that shares with nobody. */
+/** Where nobody is elected. */
 export const SOLE_LEADER: Leadership = {
   isHeld: true,
   whenHeld: () => Promise.resolve(),

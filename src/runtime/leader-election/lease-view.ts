@@ -9,15 +9,14 @@ export interface LeaseView {
 }
 
 /**
- * What a look at the store means, after the one before. Whether a lease is still held follows from how long this process saw it unchanged
- * and never from the times in it, which another clock wrote (the rule of client-go's leaderelection). So a lease that was never seen
- * before is held for its whole duration, however old it says it is. One that vanishes was not released: it counts for as long as it
- * would have.
+ * The view after a read of the store. Whether a lease is still held depends on how long this process has seen it unchanged, never on the
+ * times in it, which another clock wrote (the rule of client-go's leaderelection). So a lease that is seen for the first time is held
+ * for its whole duration, whatever its times are. One that was deleted was not released: it is held for the rest of its duration.
  *
- * @param nowMs when the answer was there
+ * @param nowMs when the answer arrived
  * @param defaultDurationMs of a lease that does not say how long it is held
- * @param graceMs how long an unchanged lease is left to its holder in any case: who could not look for a while does not know that the holder
- *   could have renewed
+ * @param graceMs how long an unchanged lease stays held in any case: after a time in which this process could not read the store, the
+ *   holder may have been unable to write it as well
  */
 export function viewLease(
   before: LeaseView | undefined,

@@ -2,11 +2,11 @@ import type { Lease } from './lease.ts';
 import type { LeaseView } from './lease-view.ts';
 
 export type ElectionMove =
-  /** Somebody else holds it, for this long at least. */
+  /** Another process holds it, for at least this long. */
   | { readonly kind: 'wait'; readonly forMs: number }
   /** Take or renew it: create it where there is none, else replace the version that was seen. */
   | { readonly kind: 'write'; readonly lease: Lease }
-  /** It was ours, and is not (or nobody can tell): another process may have led since. */
+  /** This process held it and another one may have led since. */
   | { readonly kind: 'lost'; readonly holder: string };
 
 export interface ElectionState {
@@ -28,10 +28,10 @@ export function planElection(state: ElectionState): ElectionMove {
   const { identity, isLeading, isHeld, view, nowMs, wallMs, leaseDurationMs: durationMs } = state;
   const { lease, freeAtMs } = view;
   const taken = { holder: identity, durationMs, acquiredAtMs: wallMs, renewedAtMs: wallMs };
-  // An identity belongs to one process: where it stands, nobody else wrote since, and an answer of ours may have been lost.
+  // Only this process writes its identity, so no other process has led since. The answer to its last write may have been lost.
   if (lease?.holder === identity) {
     const { acquiredAtMs, transitions } = lease;
-    // A write that changes nothing makes no new version, and is no renewal in the eyes of others.
+    // A write that changes nothing makes no new version, so other processes would not see a renewal.
     const renewedAtMs = wallMs === lease.renewedAtMs ? wallMs + 1 : wallMs;
     return { kind: 'write', lease: { ...taken, acquiredAtMs, renewedAtMs, transitions } };
   }

@@ -75,7 +75,7 @@ describe('LeaderElector', () => {
     store.put(others());
     await clock.advance(14_900);
     expect(elector.status()).toMatchObject({ role: 'standby', holder: 'other' });
-    expect(() => elector.requireHeld()).toThrow(LeaseNotHeldError);
+    expect(() => elector.fence.enter()).toThrow(LeaseNotHeldError);
     // It looks every two seconds or a little less often, and saw the change by then.
     await clock.advance(15_000 + 2_400 - 14_900 + 400);
     expect(elector.isHeld).toBe(true);
@@ -174,6 +174,20 @@ describe('LeaderElector', () => {
       await elector.close();
       expect(await store.read()).toMatchObject({ version });
     }
+  });
+
+  it('has lost it also when its writes are refused, and reads go on', async () => {
+    let isRefused = false;
+    const elector = elect('a', {
+      replace: (before, lease) => (isRefused ? Promise.reject(away()) : store.replace(before, lease)),
+    });
+    await settle();
+    isRefused = true;
+    await clock.advance(10_000);
+    expect(elector.status().role).toBe('lapsed');
+    store.put(others());
+    await clock.advance(2_400);
+    expect(elector.status()).toMatchObject({ role: 'lost', holder: 'other' });
   });
 
   it('goes on when a renewal was stored and its answer lost', async () => {

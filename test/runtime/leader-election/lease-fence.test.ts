@@ -12,8 +12,8 @@ describe('LeaseFence', () => {
   });
 
   it('is closed before the first renewal, and says why', () => {
-    expect(() => fence.require()).toThrow(LeaseNotHeldError);
-    expect(() => fence.require()).toThrow('Lease a/b: not held by this process now');
+    expect(() => fence.enter()).toThrow(LeaseNotHeldError);
+    expect(() => fence.enter()).toThrow('Lease a/b: not held by this process now');
   });
 
   it('counts from the moment at which the renewal was sent, not from its answer', async () => {
@@ -28,7 +28,7 @@ describe('LeaseFence', () => {
     expect(fence.isOpen).toBe(true);
   });
 
-  it('needs no timer: it is closed at once in a process that was frozen', async () => {
+  it('is computed from the clock: it is closed at once in a process that was frozen', async () => {
     fence.renewed(fence.now());
     await clock.advance(3_600_000);
     expect(clock.pendingTimers).toBe(0);
@@ -60,9 +60,40 @@ describe('LeaseFence', () => {
     expect(fence.isOpen).toBe(false);
   });
 
-  it('stays closed once it was closed', () => {
+  it('ends what is still under way at the deadline of the last renewal, counted from when that was sent', async () => {
     fence.renewed(fence.now());
+    const first = fence.enter();
+    await clock.advance(6_000);
+    const begun = fence.now();
+    await clock.advance(3_000);
+    fence.renewed(begun);
+    const second = fence.enter();
+    await clock.advance(6_999);
+    expect([first.aborted, second.aborted]).toEqual([false, false]);
+    await clock.advance(1);
+    expect([first.aborted, second.aborted]).toEqual([true, true]);
+    expect(first.reason).toBeInstanceOf(LeaseNotHeldError);
+    expect(String(first.reason)).toContain('not known whether this was written');
+    fence.renewed(fence.now());
+    expect(fence.enter().aborted).toBe(false);
+  });
+
+  it('takes as many writes at a time as there are', async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warn);
+    fence.renewed(fence.now());
+    for (let write = 0; write < 100; write++) fence.enter().addEventListener('abort', () => undefined);
+    // Node warns in the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+  });
+
+  it('stays closed once it was closed, and ends what is under way', () => {
+    fence.renewed(fence.now());
+    const write = fence.enter();
     fence.close();
-    expect(fence.isOpen).toBe(false);
+    expect([fence.isOpen, write.aborted, clock.pendingTimers]).toEqual([false, true, 0]);
   });
 });

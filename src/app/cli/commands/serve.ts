@@ -14,7 +14,7 @@ import { packageVersion } from '../package-version.ts';
 import { type SourceFlags, sourcesOfFlags } from '../source-flags.ts';
 import type { SourceContext } from '../../settings/serve-source.ts';
 import { addElectionFlags, type ElectionFlags, electionOf } from '../election-flags.ts';
-import { connectHub, stopInTime } from '../elected-hub.ts';
+import { connectHub, stopOnSignalOrLoss } from '../elected-hub.ts';
 import { addHubFlags, type HubFlags } from '../hub-flags.ts';
 import { wrongOption, wrongValue } from '../wrong-option.ts';
 
@@ -40,7 +40,7 @@ interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 error in what it was told, 3 another process took the lease: start it again, and it stands by.
+Exit codes: 0 stopped as asked, 1 wrong flags or settings, 3 another process took the Lease: start it again, and it stands by.
 Everything else is retried.
 
 Examples:
@@ -171,9 +171,9 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     env: io.env,
   };
   const fleet = await serveFleet(options);
-  // Not before: who takes over has to hear of it.
+  // After everything that has to know of a take-over has subscribed.
   elector?.start();
-  const isLost = stopInTime(io.signal, elector, () => void fleet.close());
+  const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
   log.info('controller started', {
     hub: api.server,
     listen: fleet.url,

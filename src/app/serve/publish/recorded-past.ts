@@ -19,8 +19,8 @@ export interface RecordedPastOptions {
 }
 
 /**
- * What another process published before this one took over, from the records that it left on the hub: removals go on to count toward
- * the budgets, and releases to be used up. Read once for each namespace, when its first placement is looked at.
+ * What another process published before this one took over, from the records on the hub: its removals count toward the budgets, and the
+ * releases that it used stay used. Read once for each namespace, before its first placement is published.
  */
 export class RecordedPast {
   readonly #options: RecordedPastOptions;
@@ -32,12 +32,12 @@ export class RecordedPast {
     this.#options = options;
   }
 
-  /** From now on what is not known of a placement is looked up before it is judged. */
+  /** From now on `recall` reads what is not known of a placement. */
   begin(): void {
     this.#isAsked = true;
   }
 
-  /** @throws what the API throws, so that it is tried again; but where Berth may not read records, nothing is known. */
+  /** @throws TransientError; an InputError (no right to read records) is logged, and nothing is recalled */
   async recall(placement: Placement): Promise<void> {
     const key = namespacedName(placement.metadata);
     if (!this.#isAsked || this.#recalled.has(key)) return;

@@ -60,7 +60,7 @@ export class UnrecordedPublications {
     return this.#loading;
   }
 
-  /** Others published after the records were made: they say nothing of what stands on the hub. */
+  /** Another process published after these records were made, so they do not describe what is on the hub. */
   forget(): void {
     this.#isForgotten = true;
     this.#newest.clear();

@@ -53,12 +53,12 @@ export class CommitBarrier {
       });
   }
 
-  /** Another process writes to the hub, and what of it is there nobody can tell. */
+  /** Another process writes to the hub: this one cannot tell which part of a commit is there. */
   standBy(): void {
     this.#standsBy = true;
   }
 
-  /** This process writes from now on; the one before may have ended half way. */
+  /** This process writes from now on; the one before may have applied a part of a commit. */
   takeOver(): void {
     this.#standsBy = false;
     this.#begin();

@@ -69,7 +69,7 @@ export async function openSources(
         source: { ...source, fetch: (how) => (claims.looks.begins(name), source.fetch(how)) },
         sync:
           from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, written: barrier }),
-        mayFollow: () => options.leadership?.isHeld !== false,
+        leadership: options.leadership,
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
