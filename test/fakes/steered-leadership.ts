@@ -1,19 +1,21 @@
-import type { Leadership, LeadershipStatus } from '../../src/runtime/leader-election/leadership.ts';
+import type { Leadership, LeadershipStatus, TakeOver } from '../../src/runtime/leader-election/leadership.ts';
 import { WaitList } from '../../src/runtime/wait-list.ts';
 
 /** A process stands by, leads or loses its lease when the test says so. */
 export class SteeredLeadership implements Leadership {
   isHeld = false;
-  transitions = 1;
+  #term = 1;
   problem: string | undefined;
   #hasLed = false;
-  readonly #listeners: (() => void)[] = [];
+  readonly #listeners: ((takeOver: TakeOver) => void)[] = [];
   readonly #waiting = new WaitList();
 
-  take(transitions = this.transitions + 1): void {
-    this.transitions = transitions;
+  take(): void {
+    const previousTerm = String(this.#term);
+    this.#term += 1;
     this.#hasLed = true;
-    for (const listener of this.#listeners) listener();
+    const takeOver = { lease: 'berth-system/berth-fleet', term: String(this.#term), previousTerm };
+    for (const listener of this.#listeners) listener(takeOver);
     this.renew();
   }
 
@@ -26,7 +28,7 @@ export class SteeredLeadership implements Leadership {
     this.#waiting.wake();
   }
 
-  onTakeOver(listener: () => void): void {
+  onTakeOver(listener: (takeOver: TakeOver) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -41,7 +43,8 @@ export class SteeredLeadership implements Leadership {
   status(): LeadershipStatus {
     const role = this.isHeld ? 'leading' : this.#hasLed ? 'lapsed' : 'standby';
     const holder = this.#hasLed ? 'this' : 'the-other';
-    const { transitions, problem } = this;
+    const { problem } = this;
+    const transitions = this.#term;
     return { role, lease: 'berth-system/berth-fleet', identity: 'this', holder, transitions, problem };
   }
 }

@@ -9,7 +9,7 @@ import { RecordedPast } from './publish/recorded-past.ts';
 import { PlanApprovals, type SourcePlans } from './publish/plan-approvals.ts';
 import { UnrecordedPublications } from './publish/unrecorded-publications.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
-import type { LeadershipStatus } from '../../runtime/leader-election/leadership.ts';
+import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
 import type { ReadCommit } from './sync/source-ledger.ts';
 
 /** What a controller keeps in its data directory, for the one that comes after it. */
@@ -27,7 +27,7 @@ export interface ControllerState {
    * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
    * publications is out of date: it is cleared, and read again from the records on the hub.
    */
-  takeOver(election: Pick<LeadershipStatus, 'lease' | 'transitions'>): void;
+  takeOver(takeOver: TakeOver): void;
   /** Writes what waits. */
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   const memory = open<PublishState>('publish-state.json');
   const commits = open<ReadCommit>('commits.json');
   const onHub = open<string>('hub-records.json');
-  const terms = open<number>('led-terms.json');
+  const terms = open<string>('led-terms.json');
   const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
     embedded === true || schedule === 'upstream'
@@ -78,11 +78,11 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     unrecorded,
     hubRecords,
     past,
-    takeOver: ({ lease, transitions }) => {
-      const last = terms.get(lease) ?? -1;
+    takeOver: ({ lease, term, previousTerm }) => {
+      const last = terms.get(lease);
       // Where this cannot be written, the next start treats the directory as out of date.
-      void terms.persist(lease, transitions).catch(() => undefined);
-      if (last + 1 === transitions) return;
+      void terms.persist(lease, term).catch(() => undefined);
+      if (last === previousTerm) return;
       memory.clear();
       unrecorded.forget();
       past?.begin();

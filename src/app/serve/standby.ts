@@ -32,9 +32,8 @@ export class Standby {
   start(supervisor: Supervisor): void {
     const { leadership, barrier, state } = this.#options;
     barrier.standBy();
-    leadership.onTakeOver(() => {
-      const election = leadership.status();
-      if (election !== undefined) state.takeOver(election);
+    leadership.onTakeOver((takeOver) => {
+      state.takeOver(takeOver);
       // The process before it may have applied a part of a commit.
       barrier.takeOver();
     });

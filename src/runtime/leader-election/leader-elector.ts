@@ -3,9 +3,9 @@ import type { Logger, MonotonicClock } from '../../core/ports.ts';
 import { sleep } from '../sleep.ts';
 import { WaitList } from '../wait-list.ts';
 import { type ElectionTiming, JITTER } from './election-timing.ts';
-import type { Leadership, LeadershipStatus } from './leadership.ts';
-import type { Lease, LeaseStore, StoredLease } from './lease.ts';
-import { LeaseFence } from './lease-fence.ts';
+import type { Leadership, LeadershipStatus, TakeOver } from './leadership.ts';
+import { type Lease, type LeaseStore, type StoredLease, termOf } from './lease.ts';
+import { LeaseFence, type Moment } from './lease-fence.ts';
 import { type LeaseView, viewLease } from './lease-view.ts';
 import { planElection } from './plan-election.ts';
 
@@ -38,7 +38,8 @@ export class LeaderElector implements Leadership {
   readonly fence: LeaseFence;
   readonly #stop = new AbortController();
   readonly #waiting = new WaitList();
-  readonly #takeOver = new Set<() => void>();
+  readonly #onTakeOver = new Set<(takeOver: TakeOver) => void>();
+  #takeOver: TakeOver | undefined;
   #view: LeaseView | undefined;
   #isDecided = false;
   #isLeading = false;
@@ -57,9 +58,9 @@ export class LeaderElector implements Leadership {
     return this.fence.isOpen;
   }
 
-  onTakeOver(listener: () => void): void {
-    this.#takeOver.add(listener);
-    if (this.#isLeading) listener();
+  onTakeOver(listener: (takeOver: TakeOver) => void): void {
+    this.#onTakeOver.add(listener);
+    if (this.#takeOver !== undefined) listener(this.#takeOver);
   }
 
   whenHeld(signal: AbortSignal): Promise<void> {
@@ -141,8 +142,9 @@ export class LeaderElector implements Leadership {
       if (move.kind === 'wait') return move.forMs;
       if (move.kind === 'lost') return this.#lose(move.holder);
       try {
-        this.#see(await this.#write(view.lease, move.lease));
-        this.#hold(begun);
+        const stored = await this.#write(view.lease, move.lease);
+        this.#see(stored);
+        this.#hold(begun, stored, view.lease);
         return Infinity;
       } catch (error) {
         if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
@@ -171,14 +173,16 @@ export class LeaderElector implements Leadership {
     return this.#view;
   }
 
-  #hold(begun: ReturnType<LeaseFence['now']>): void {
+  #hold(begun: Moment, lease: Lease, before: Lease | undefined): void {
     // After close() has begun the lease is only released.
     if (this.#stop.signal.aborted) return;
     const { log, store, identity } = this.#options;
     if (!this.#isLeading) {
       this.#isLeading = true;
       log.info('this process leads now', { lease: store.name, identity });
-      for (const listener of this.#takeOver) listener();
+      const previousTerm = before && termOf(before);
+      this.#takeOver = { lease: store.name, term: termOf(lease), previousTerm };
+      for (const listener of this.#onTakeOver) listener(this.#takeOver);
     } else if (!this.#wasHeld) log.info('lease renewed, writing goes on', { lease: store.name });
     this.#wasHeld = true;
     this.fence.renewed(begun);

@@ -7,9 +7,19 @@ export interface Leadership {
   /** Resolves when it is known whether this process leads or waits, or when aborted. */
   whenDecided(signal: AbortSignal): Promise<void>;
   /** Calls back once, before this process may write for the first time; at once where it may already. */
-  onTakeOver(listener: () => void): void;
+  onTakeOver(listener: (takeOver: TakeOver) => void): void;
   /** Undefined where nobody is elected. */
   status(): LeadershipStatus | undefined;
+}
+
+/** This process took the lease. */
+export interface TakeOver {
+  /** Name of the lease. */
+  readonly lease: string;
+  /** Names the time during which one process holds the lease without a break. */
+  readonly term: string;
+  /** The term before; undefined where there was no lease. */
+  readonly previousTerm: string | undefined;
 }
 
 export interface LeadershipStatus {

@@ -16,6 +16,11 @@ export interface StoredLease extends Lease {
   readonly version: string;
 }
 
+/** Names the time during which one process holds the lease without a break: also another one for a lease that was deleted and created. */
+export function termOf({ transitions, acquiredAtMs }: Lease): string {
+  return `${transitions}@${acquiredAtMs}`;
+}
+
 /** Where the lease is kept. A write names the version that it replaces, so that of two writers one fails. */
 export interface LeaseStore {
   /** For messages. */

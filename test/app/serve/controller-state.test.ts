@@ -30,23 +30,40 @@ describe('what a data directory remembers of publications', () => {
     });
 
   /** A process that leads a term and publishes in it. @returns what it knew of before it published */
-  async function leads(transitions: number, lease = LEASE): Promise<unknown> {
+  async function leads(previousTerm: string | undefined, term: string, lease = LEASE): Promise<unknown> {
     const state = open();
-    state.takeOver({ lease, transitions });
+    state.takeOver({ lease, term, previousTerm });
     const known = state.memory.get('team-a/web');
     state.memory.set('team-a/web', STATE);
     await state.close();
     return known;
   }
 
+  const other = 'other term';
   it.each([
-    { name: 'is kept over a restart, after which it leads again', terms: [0, 1, 2], want: STATE },
-    { name: 'is forgotten when another process led in between', terms: [0, 2], want: undefined },
-    { name: 'is forgotten when the Lease was made anew', terms: [3, 0], want: undefined },
-    { name: 'is kept after another one was forgotten', terms: [0, 5, 6], want: STATE },
+    {
+      name: 'is kept over a restart, after which it leads again',
+      terms: [undefined, 'a', 'b', 'c'],
+      want: STATE,
+    },
+    {
+      name: 'is forgotten when another process led in between',
+      terms: [undefined, 'a', other, 'b'],
+      want: undefined,
+    },
+    { name: 'is forgotten when the Lease was made anew', terms: ['-', 'a', undefined, 'b'], want: undefined },
+    {
+      name: 'is kept after another one was forgotten',
+      terms: [undefined, 'a', other, 'b', 'c'],
+      want: STATE,
+    },
   ])('$name', async ({ terms, want }) => {
     let known: unknown;
-    for (const term of terms) known = await leads(term);
+    let previous = terms[0];
+    for (const term of terms.slice(1)) {
+      if (term !== undefined && term !== other) known = await leads(previous, term);
+      previous = term;
+    }
     expect(known).toEqual(want);
   });
 
@@ -54,7 +71,7 @@ describe('what a data directory remembers of publications', () => {
     const state = open();
     state.memory.set('team-a/web', STATE);
     await state.close();
-    expect(await leads(0)).toEqual(STATE);
-    expect(await leads(3, 'berth-system/another')).toBeUndefined();
+    expect(await leads(undefined, 'a')).toEqual(STATE);
+    expect(await leads('x', 'y', 'berth-system/another')).toBeUndefined();
   });
 });

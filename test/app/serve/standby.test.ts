@@ -127,7 +127,9 @@ describe('a controller that stands by', () => {
         'Election: standby, the-other leads (Lease berth-system/berth-fleet)\n',
       ) as string,
     });
-    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^berth_leader 0$/m);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/^berth_leader 0$/m);
+    expect(metrics).toContain('berth_lease_holder{lease="berth-system/berth-fleet",holder="the-other"} 1\n');
     expect(api.writes).toEqual([]);
 
     await fleet.stop();

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../../src/core/errors.ts';
 import { DEFAULT_TIMING } from '../../../src/runtime/leader-election/election-timing.ts';
 import type { Lease, StoredLease } from '../../../src/runtime/leader-election/lease.ts';
+import type { TakeOver } from '../../../src/runtime/leader-election/leadership.ts';
 import { LeaderElector } from '../../../src/runtime/leader-election/leader-elector.ts';
 import { LeaseNotHeldError } from '../../../src/runtime/leader-election/lease-not-held-error.ts';
 import { FakeClock, settle } from '../../fakes/fake-clock.ts';
@@ -66,6 +67,23 @@ describe('LeaderElector', () => {
     expect(seen).toEqual([false]);
     elector.onTakeOver(() => seen.push(elector.isHeld));
     expect(seen).toEqual([false, true]);
+  });
+
+  it('says which term ended when it took the lease, also where the lease was deleted in between', async () => {
+    const takeOvers: TakeOver[] = [];
+    const lead = async (identity: string): Promise<void> => {
+      const elector = elect(identity);
+      elector.onTakeOver((takeOver) => takeOvers.push(takeOver));
+      await clock.advance(10_000);
+      await elector.close();
+    };
+    for (const identity of ['a', 'b']) await lead(identity);
+    store.current = undefined;
+    for (const identity of ['c', 'd']) await lead(identity);
+    const [a, b, c, d] = takeOvers;
+    expect([a?.previousTerm, c?.previousTerm]).toEqual([undefined, undefined]);
+    expect([b?.previousTerm, d?.previousTerm]).toEqual([a?.term, c?.term]);
+    expect(new Set(takeOvers.map(({ term }) => term)).size).toBe(4);
   });
 
   it('waits for a lease duration after it last saw the lease change, whatever times stand in it', async () => {
