@@ -52,8 +52,8 @@ export function noAnswer(server: string, subject: RequestSubject, cause: unknown
 }
 
 /** Ends a request with the reason of a signal that aborts before the request is over. @returns to be called when it is over */
-export function endOnAbort(signal: AbortSignal | undefined, end: (reason: Error) => void): () => void {
-  const onAbort = (): void => end(signal?.reason as Error);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  return () => signal?.removeEventListener('abort', onAbort);
+export function endOnAbort(signal: AbortSignal, end: (reason: Error) => void): () => void {
+  const onAbort = (): void => end(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  return () => signal.removeEventListener('abort', onAbort);
 }
