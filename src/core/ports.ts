@@ -9,6 +9,12 @@ export interface Clock {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
+/** A clock that measures as well: what it measures by is never set and never goes back. */
+export interface MonotonicClock extends Clock {
+  /** Milliseconds since some moment before the start of this process; comparable only within it. */
+  monotonicMs(): number;
+}
+
 /** Structured log: a constant message and fields. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;

@@ -23,6 +23,8 @@ export interface ReconcilerOptions {
   /** What only a user can mend is looked at again this often; a change of the object comes sooner. Default 5 min. */
   readonly inputRetryMs?: number;
   readonly onError?: (key: string, error: unknown) => void;
+  /** Waited for before each pass, with its key in hand: while it does not resolve, nothing is begun. */
+  readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** Works on keys until the signal aborts, `concurrency` at a time; one failing key never stops another. Never rejects. */
@@ -33,7 +35,8 @@ export async function runReconciler(options: ReconcilerOptions, signal: AbortSig
   const retries = new Map<string, Backoff>();
   const worker = async (): Promise<void> => {
     for (let key = await options.queue.take(); key !== undefined; key = await options.queue.take()) {
-      const delayMs = await runOnce(options, retries, key, signal);
+      await options.mayBegin?.(signal);
+      const delayMs = signal.aborted ? undefined : await runOnce(options, retries, key, signal);
       options.queue.done(key);
       if (delayMs !== undefined) options.queue.addAfter(key, delayMs);
     }

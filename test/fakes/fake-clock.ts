@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/core/ports.ts';
+import type { MonotonicClock } from '../../src/core/ports.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -7,7 +7,7 @@ interface Timer {
 }
 
 /** Time moves only through `advance`. `jump` moves the wall clock alone, as an operator or NTP does. */
-export class FakeClock implements Clock {
+export class FakeClock implements MonotonicClock {
   #monotonicMs = 0;
   #offsetMs: number;
   #sequence = 0;
@@ -19,6 +19,10 @@ export class FakeClock implements Clock {
 
   now(): number {
     return this.#offsetMs + this.#monotonicMs;
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
   }
 
   schedule(delayMs: number, callback: () => void): () => void {

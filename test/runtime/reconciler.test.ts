@@ -74,6 +74,36 @@ describe('runReconciler', () => {
     });
   });
 
+  it('begins nothing before it may, and nothing at all when it is to end', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue(clock);
+    const stop = new AbortController();
+    const began: string[] = [];
+    let open: () => void = () => undefined;
+    const mayBegin = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        open = resolve;
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    const reconcile = async (key: string) => {
+      began.push(key);
+      return DONE;
+    };
+    const log = new SilentLogger();
+    const options = { name: 'test', queue, reconcile, concurrency: 1, clock, random: () => 0, log, mayBegin };
+    const running = runReconciler(options, stop.signal);
+    queue.add('a');
+    queue.add('b');
+    await clock.advance(60_000);
+    expect(began).toEqual([]);
+    open();
+    await clock.advance(1);
+    expect(began).toEqual(['a']);
+    stop.abort();
+    await running;
+    expect(began).toEqual(['a']);
+  });
+
   it('comes back when asked', async () => {
     let calls = 0;
     const reconcile = async (): Promise<ReconcileOutcome> => {

@@ -1,8 +1,9 @@
-import type { Clock } from '../../core/ports.ts';
+import type { MonotonicClock } from '../../core/ports.ts';
 
 /** The machine's clock. Timers are monotonic: a jump of the wall clock does not move them. */
-export const systemClock: Clock = {
+export const systemClock: MonotonicClock = {
   now: () => Date.now(),
+  monotonicMs: () => performance.now(),
   schedule(delayMs, callback) {
     // Node fires a timer of more than 2^31-1 ms at once; wait in steps instead.
     let timer: NodeJS.Timeout;

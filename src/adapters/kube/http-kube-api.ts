@@ -24,6 +24,7 @@ import { parseJsonBody, readBody } from './read-body.ts';
 import { DEFAULT_MAX_REQUESTS, RequestSlots } from './request-slots.ts';
 import { queryString, resourcePath } from './resource-path.ts';
 import { readWatchEvents } from './watch-stream.ts';
+import type { WriteFence } from './write-fence.ts';
 
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
@@ -47,6 +48,8 @@ export interface HttpKubeApiOptions {
    * takes an object for plain JSON. Written is either.
    */
   readonly exactIntegers?: boolean;
+  /** Default: writes are always sent. */
+  readonly fence?: WriteFence | undefined;
 }
 
 /** KubeApi over HTTPS: the same code for the embedded hub, a real hub and a managed cluster. */
@@ -60,6 +63,7 @@ export class HttpKubeApi implements KubeApi {
   readonly #pageSize: number;
   readonly #random: () => number;
   readonly #parse: (text: string) => unknown;
+  readonly #fence: WriteFence | undefined;
 
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
@@ -67,6 +71,7 @@ export class HttpKubeApi implements KubeApi {
     this.#pageSize = options.pageSize ?? 500;
     this.#random = options.random ?? Math.random;
     this.#parse = options.exactIntegers === true ? parseExactIntegers : JSON.parse;
+    this.#fence = options.fence;
     const { config, clock } = options;
     this.#connection = new KubeConnection({
       config,
@@ -204,6 +209,7 @@ export class HttpKubeApi implements KubeApi {
         method: 'DELETE',
         path: resourcePath(kind, key.namespace, key.name),
         body: JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }),
+        fence: this.#fence,
       });
       return true;
     } catch (error) {
@@ -226,7 +232,7 @@ export class HttpKubeApi implements KubeApi {
   }
 
   async #write(request: KubeRequest): Promise<KubeObject> {
-    return requireObject(await this.#call(request), request);
+    return requireObject(await this.#call({ ...request, fence: this.#fence }), request);
   }
 
   #call(request: KubeRequest): Promise<unknown> {

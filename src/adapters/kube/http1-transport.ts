@@ -1,13 +1,17 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { afterAwake } from './after-awake.ts';
 import {
+  endOnAbort,
   headerTimeout,
   type KubeResponse,
   type KubeTransport,
   noAnswer,
   type WireRequest,
 } from './kube-transport.ts';
+import type { WriteFence } from './write-fence.ts';
 
 export interface Http1Options {
   /** Ends in `/`. */
@@ -38,7 +42,7 @@ export class Http1Transport implements KubeTransport {
 
   send(request: WireRequest): Promise<KubeResponse> {
     const { base, auth, headerTimeoutMs } = this.#options;
-    const { method, path, headers, signal, subject } = request;
+    const { method, path, headers, signal, subject, fence } = request;
     const options: https.RequestOptions = { method, headers, path, agent: this.#agent };
     if (auth !== undefined) options.auth = auth;
     if (signal !== undefined) options.signal = signal;
@@ -56,7 +60,11 @@ export class Http1Transport implements KubeTransport {
         endLimit();
         reject(noAnswer(base.origin, subject, error));
       });
-      outgoing.end(request.body);
+      if (fence === undefined) outgoing.end(request.body);
+      else
+        outgoing.once('socket', (socket) =>
+          whenConnected(socket, () => sendFenced(outgoing, request, fence)),
+        );
     });
   }
 
@@ -69,4 +77,27 @@ export class Http1Transport implements KubeTransport {
   close(): void {
     this.#agent.destroy();
   }
+}
+
+function sendFenced(outgoing: http.ClientRequest, { body }: WireRequest, fence: WriteFence): void {
+  try {
+    const mayGoOn = fence.enter();
+    outgoing.once(
+      'close',
+      endOnAbort(mayGoOn, (reason) => outgoing.destroy(reason)),
+    );
+    outgoing.end(body);
+  } catch (error) {
+    outgoing.destroy(error as Error);
+  }
+}
+
+/** What is written to a socket before it is connected waits in it. */
+function whenConnected(socket: Socket, next: () => void): void {
+  // Not in Node's types: true until the handshake is over.
+  const isShaking =
+    socket instanceof TLSSocket && (socket as { secureConnecting?: boolean }).secureConnecting;
+  if (isShaking === true) socket.once('secureConnect', next);
+  else if (socket.connecting) socket.once('connect', next);
+  else next();
 }

@@ -8,6 +8,7 @@ import type { KubeConfig } from './kube-config.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
 import type { KubeResponse, KubeTransport } from './kube-transport.ts';
 import { TlsTransport } from './tls-transport.ts';
+import type { WriteFence } from './write-fence.ts';
 
 export interface KubeRequest extends RequestSubject {
   readonly query?: string | undefined;
@@ -17,6 +18,8 @@ export interface KubeRequest extends RequestSubject {
   readonly accept?: string | undefined;
   /** Aborts the request and its response. */
   readonly signal?: AbortSignal | undefined;
+  /** Of a write: asked each time that it is sent. */
+  readonly fence?: WriteFence | undefined;
 }
 
 export interface ConnectionOptions {
@@ -94,6 +97,7 @@ export class KubeConnection {
       headers: { ...credentials.headers, ...bodyHeaders, ...(accept !== undefined && { accept }) },
       body,
       signal: request.signal,
+      fence: request.fence,
     });
   }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errorText, TransientError } from '../../core/errors.ts';
 import { networkError, type RequestSubject } from './kube-errors.ts';
+import type { WriteFence } from './write-fence.ts';
 
 /** A request as it goes on the wire. */
 export interface WireRequest {
@@ -15,6 +16,8 @@ export interface WireRequest {
   readonly body: string | undefined;
   /** Aborts the request and its response. */
   readonly signal: AbortSignal | undefined;
+  /** Asked when nothing is left to wait for before the request goes onto a connection. */
+  readonly fence: WriteFence | undefined;
 }
 
 export interface KubeResponse {
@@ -46,4 +49,11 @@ export function headerTimeout(subject: RequestSubject, afterMs: number): Transie
 export function noAnswer(server: string, subject: RequestSubject, cause: unknown): TransientError {
   if (cause instanceof TransientError) return cause;
   return networkError(`no answer from ${server}: ${errorText(cause)}`, subject, cause);
+}
+
+/** Ends a request with the reason of a signal that aborts before the request is over. @returns to be called when it is over */
+export function endOnAbort(signal: AbortSignal, end: (reason: Error) => void): () => void {
+  const onAbort = (): void => end(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  return () => signal.removeEventListener('abort', onAbort);
 }

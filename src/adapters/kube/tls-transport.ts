@@ -3,12 +3,14 @@ import { afterAwake } from './after-awake.ts';
 import { Http1Transport, type Http1Options } from './http1-transport.ts';
 import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
 import {
+  endOnAbort,
   headerTimeout,
   type KubeResponse,
   type KubeTransport,
   noAnswer,
   type WireRequest,
 } from './kube-transport.ts';
+import type { WriteFence } from './write-fence.ts';
 
 /**
  * HTTP/2 where the server offers it: all requests and watches of a cluster over one connection, one TLS handshake instead of one
@@ -66,7 +68,7 @@ export class TlsTransport implements KubeTransport {
 
   #sendOver(pooled: PooledSession, request: WireRequest): Promise<KubeResponse> {
     const { base, headerTimeoutMs } = this.#options;
-    const { subject, signal, body } = request;
+    const { subject, signal, body, fence } = request;
     const headers = {
       ...request.headers,
       ...(this.#basic === undefined ? {} : { authorization: this.#basic }),
@@ -77,12 +79,14 @@ export class TlsTransport implements KubeTransport {
     return new Promise((resolve, reject) => {
       let stream: ClientHttp2Stream;
       try {
+        fence?.enter();
         stream = pooled.session.request(headers, {
           endStream: body === undefined,
+          waitForTrailers: fence !== undefined,
           ...(signal === undefined ? {} : { signal }),
         });
       } catch (error) {
-        // The connection ended since it was taken.
+        // The connection ended since it was taken, or the request is not to be sent any more.
         this.#sessions.done(pooled);
         reject(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -91,6 +95,7 @@ export class TlsTransport implements KubeTransport {
         this.#sessions.probe(pooled, false);
         stream.destroy(headerTimeout(subject, headerTimeoutMs));
       });
+      if (fence !== undefined) endFenced(stream, fence);
       stream.once('response', (received: IncomingHttpHeaders) => {
         endLimit();
         resolve({
@@ -114,6 +119,28 @@ export class TlsTransport implements KubeTransport {
       if (body !== undefined) stream.end(body);
     });
   }
+}
+
+/**
+ * Asks the fence right before the frame that completes the request. Node does not write frames when they are made but at the end of the
+ * turn of its event loop, so a process may be frozen with requests that were made and not sent. A server does not act on a request
+ * that is not complete.
+ */
+function endFenced(stream: ClientHttp2Stream, fence: WriteFence): void {
+  stream.once('wantTrailers', () => {
+    try {
+      const mayGoOn = fence.enter();
+      stream.once(
+        'close',
+        endOnAbort(mayGoOn, (reason) => stream.destroy(reason)),
+      );
+      // Without trailers this is an empty DATA frame that ends the stream.
+      stream.sendTrailers({});
+    } catch (error) {
+      // Later, since frames are being written now.
+      setImmediate(() => stream.destroy(error as Error));
+    }
+  });
 }
 
 class RefusedStream extends Error {

@@ -69,6 +69,12 @@ export class JsonFileMap<T> {
     if (this.#values.delete(key)) this.#schedule();
   }
 
+  clear(): void {
+    this.#texts.clear();
+    this.#values.clear();
+    this.#schedule();
+  }
+
   async close(): Promise<void> {
     this.#pending?.();
     if (this.#pending !== undefined) await this.#write();

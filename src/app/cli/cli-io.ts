@@ -11,5 +11,5 @@ export interface CliIo {
   readonly signal: AbortSignal;
 }
 
-/** 0 done or no change, 1 error, 2 `plan` found changes. */
-export type ExitCode = 0 | 1 | 2;
+/** 0 done or no change, 1 error, 2 `plan` found changes, 3 `serve` lost its lease to another process. */
+export type ExitCode = 0 | 1 | 2 | 3;

@@ -5,9 +5,11 @@ import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
 import { HubRecords } from './publish/hub-records.ts';
+import { RecordedPast } from './publish/recorded-past.ts';
 import { PlanApprovals, type SourcePlans } from './publish/plan-approvals.ts';
 import { UnrecordedPublications } from './publish/unrecorded-publications.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
+import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
 import type { ReadCommit } from './sync/source-ledger.ts';
 
 /** What a controller keeps in its data directory, for the one that comes after it. */
@@ -19,6 +21,13 @@ export interface ControllerState {
   readonly unrecorded: UnrecordedPublications;
   /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
   readonly hubRecords: HubRecords | undefined;
+  /** What others published; absent as the records are. */
+  readonly past: RecordedPast | undefined;
+  /**
+   * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
+   * publications is out of date: it is cleared, and read again from the records on the hub.
+   */
+  takeOver(takeOver: TakeOver): void;
   /** Writes what waits. */
   close(): Promise<void>;
 }
@@ -34,33 +43,53 @@ export function isControllerData(name: string): boolean {
 const THROUGH = 'through';
 
 export function openControllerState(options: ServeFleetOptions): ControllerState {
-  const { api, dataDir, clock, log, maxRecords, embedded, schedule } = options;
+  const { api, dataDir, clock, log, maxRecords, embedded, schedule, leadership } = options;
   const open = <T>(name: string) => new JsonFileMap<T>(join(dataDir, name), clock, log);
   const plans = open<SourcePlans>('approved-plans.json');
   const memory = open<PublishState>('publish-state.json');
   const commits = open<ReadCommit>('commits.json');
   const onHub = open<string>('hub-records.json');
+  const terms = open<string>('led-terms.json');
   const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
     embedded === true || schedule === 'upstream'
       ? undefined
-      : new HubRecords({ api, clock, log, digest: sha256, through });
+      : new HubRecords({
+          api,
+          clock,
+          log,
+          digest: sha256,
+          through,
+          mayWrite: () => leadership?.isHeld !== false,
+        });
   const dir = join(dataDir, 'history');
   const history = new HistoryStore({ dir, maxRecords: maxRecords ?? 1_000, log });
   const records = new HistoryReader(dir).list().then((read) => {
     hubRecords?.resume(read);
     return read;
   });
+  const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
+  const unrecorded = new UnrecordedPublications({ memory, digest: sha256, log, records });
   return {
     memory,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
     history,
-    unrecorded: new UnrecordedPublications({ memory, digest: sha256, log, records }),
+    unrecorded,
     hubRecords,
+    past,
+    takeOver: ({ lease, term, previousTerm }) => {
+      const last = terms.get(lease);
+      // Where this cannot be written, the next start treats the directory as out of date.
+      void terms.persist(lease, term).catch(() => undefined);
+      if (last === previousTerm) return;
+      memory.clear();
+      unrecorded.forget();
+      past?.begin();
+    },
     close: async () => {
       await Promise.all([history.flush(), hubRecords?.close()]);
-      await Promise.all([memory, plans, commits, onHub].map((file) => file.close()));
+      await Promise.all([memory, plans, commits, onHub, terms].map((file) => file.close()));
     },
   };
 }

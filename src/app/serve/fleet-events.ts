@@ -69,5 +69,5 @@ export type FleetHappening =
     }
   /** Whoever met it has logged it: this is for those who follow along. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
-  /** Every source was read, or could not be, and every placement was looked at once. */
+  /** Every source was read, or could not be, and every placement was looked at once, by this process or the one that leads. */
   | { readonly kind: 'ready' };

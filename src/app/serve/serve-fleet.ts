@@ -2,6 +2,7 @@ import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
+import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers } from '../works/start-work-controllers.ts';
@@ -18,6 +19,7 @@ import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
 import { Readiness } from './http/readiness.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
+import { Standby } from './standby.ts';
 import { SourceLedger } from './sync/source-ledger.ts';
 import { UpstreamDecisions } from './publish/upstream-decisions.ts';
 
@@ -41,7 +43,7 @@ export interface FleetController {
 
 /** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
 export async function serveFleet(options: ServeFleetOptions): Promise<FleetController> {
-  const { api, clock, random, log } = options;
+  const { api, clock, random, log, leadership = SOLE_LEADER } = options;
   const supervisor = new Supervisor({ clock, random, log });
   const events = new EventStream(clock);
   const metrics = new ControllerMetrics();
@@ -62,17 +64,9 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
-  const decider = await openDecider({
-    options,
-    barrier,
-    inventory,
-    book,
-    emit,
-    metrics,
-    state,
-    ledger,
-  });
-  const readiness = new Readiness(inventory, book, ledger.firstReads);
+  const parts = { options, barrier, inventory, book, emit, metrics };
+  const decider = await openDecider({ ...parts, state, ledger });
+  const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished });
   const http = await serveHttp({
@@ -84,13 +78,16 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     decider,
     warnings: () => [...inventory.warnings(), ...decider.warnings()],
     readiness,
+    leadership,
   });
 
+  const standby = options.leadership && new Standby({ leadership, inventory, book, clock, barrier, state });
+  standby?.start(supervisor);
   inventory.start(supervisor);
   decider.start(supervisor);
   for (const { start } of loops) start(supervisor);
   const works = options.works === false ? undefined : startWorks(options, emit);
-  const ready = becomeReady({ decider, book, readiness, http, emit }, supervisor.signal);
+  const ready = becomeReady({ decider, standby, book, readiness, http, emit }, supervisor.signal);
   if (decider instanceof PublishPipeline)
     supervisor.start('digests', async (signal) => {
       await ready;
@@ -127,6 +124,7 @@ function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: C
 async function becomeReady(
   parts: {
     readonly decider: PublishPipeline | UpstreamDecisions;
+    readonly standby: Standby | undefined;
     readonly book: PublishedBook;
     readonly readiness: Readiness;
     readonly http: ControllerHttp | undefined;
@@ -134,9 +132,10 @@ async function becomeReady(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { decider, book, readiness, http, emit } = parts;
+  const { decider, standby, book, readiness, http, emit } = parts;
   const sourcesRead = readiness.whenSourcesRead(signal);
   await decider.whenSettled(signal);
+  await standby?.whenSettled(signal);
   // The plugin endpoint answers from here on: a forge that is down takes nothing with it.
   if (!signal.aborted) book.markComplete();
   await sourcesRead;
@@ -179,6 +178,7 @@ async function openDecider(parts: {
     book,
     emit,
     memory: state.memory,
+    recall: async (placement) => state.past?.recall(placement),
     approvals: state.approvals,
     barrier,
     recorder,
@@ -186,6 +186,7 @@ async function openDecider(parts: {
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
     isFollowing: () => ledger.isFollowing,
+    leadership: options.leadership,
     onPass: (tookMs) => metrics.scheduled(tookMs),
   });
 }
@@ -197,8 +198,9 @@ async function engineOf(options: ServeFleetOptions): Promise<NonNullable<ServeFl
 }
 
 function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening) => void) {
-  const { api, clock, log, random } = options;
+  const { api, clock, log, random, leadership } = options;
   return startWorkControllers({
+    mayBegin: leadership && ((signal) => leadership.whenHeld(signal)),
     hub: api,
     clock,
     log,

@@ -7,6 +7,7 @@ import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import type { World } from '../../core/snapshot/world.ts';
+import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 
 export interface ServeSource {
   /** Names the source in status, events and its ApplySet; a DNS label. Default `fleet`. */
@@ -36,13 +37,15 @@ export interface ServeSource {
   readonly force?: boolean | undefined;
 }
 
-export function sourceNameOf({ name = 'fleet' }: ServeSource): string {
+export function sourceNameOf({ name = 'fleet' }: Pick<ServeSource, 'name'>): string {
   return name;
 }
 
 export interface ServeFleetOptions {
-  /** The hub. */
+  /** The hub. Where processes are elected its writes are refused while this one may not write. */
   readonly api: KubeApi;
+  /** Which of several processes writes. Default: this one. */
+  readonly leadership?: Leadership | undefined;
   readonly sources: readonly ServeSource[];
   /** Git mirrors, history and what the publisher must remember. */
   readonly dataDir: string;

@@ -22,6 +22,8 @@ export interface WorkControllersOptions {
   readonly rules?: RolloutRules | undefined;
   /** Replica sets worked on at the same time. Default 4. */
   readonly workers?: number | undefined;
+  /** Waited for before anything is written for a replica set or a work. Default: nothing. */
+  readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
 }
@@ -34,7 +36,7 @@ export interface WorkControllers {
 
 /** Runs the hub-side controllers of works: ManifestWorkReplicaSet -> ManifestWorks, and the clean-up of completed works. */
 export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
-  const { hub, clock, log, random } = options;
+  const { hub, clock, log, random, mayBegin } = options;
   const supervisor = new Supervisor({ clock, random, log });
   const inventory = new WorkInventory({ api: hub, clock, random, log });
   const replicaSets = new WorkQueue(clock);
@@ -51,7 +53,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     rules: options.rules ?? 'berth',
     writeConcurrency: 8,
   });
-  const shared = { clock, random, log };
+  const shared = { clock, random, log, mayBegin };
   // Nothing is decided before everything has been listed once: half a picture looks like clusters that left.
   supervisor.start('replica sets', async (signal) => {
     await synced;

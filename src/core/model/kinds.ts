@@ -29,6 +29,7 @@ export const CLUSTER_MANAGEMENT_ADDON = kind(ADDON, 'v1alpha1', 'ClusterManageme
 
 export const NAMESPACE = kind('', 'v1', 'Namespace', 'Cluster');
 export const CONFIG_MAP = kind('', 'v1', 'ConfigMap', 'Namespaced');
+export const LEASE = kind('coordination.k8s.io', 'v1', 'Lease', 'Namespaced');
 
 /** The OCM kinds that Berth itself reads or writes. */
 export const OCM_KINDS: readonly KindInfo[] = [

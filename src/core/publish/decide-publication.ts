@@ -214,7 +214,8 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
  */
 function unproven({ state, pages, result }: PublicationInput): readonly string[] {
   const published = new Set(publishedClusters(pages));
-  return (state === undefined ? result.selected : (state.move?.arriving ?? [])).filter((cluster) =>
+  const isUnknown = state === undefined || state.recalled === true;
+  return (isUnknown ? result.selected : (state.move?.arriving ?? [])).filter((cluster) =>
     published.has(cluster),
   );
 }

@@ -36,4 +36,6 @@ export interface PublishState {
   readonly pages?: string | undefined;
   /** Hash of that record. */
   readonly record?: string | undefined;
+  /** Put together from records, which do not tell whether a move was under way. */
+  readonly recalled?: true | undefined;
 }

@@ -45,7 +45,11 @@ export async function startScripted(answer: Answer, options: ScriptedOptions = {
   const server = await serverFor(protocol, streamsPerConnection, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    let isCutOff = false;
+    // Over HTTP/2 Node tells the end of a request that was cut off as well.
+    request.on('aborted', () => (isCutOff = true));
     request.on('end', () => {
+      if (isCutOff) return;
       const { method = '', url = '', headers } = request;
       const entry = { method, url, headers, body: Buffer.concat(chunks).toString('utf8') };
       seen.push(entry);

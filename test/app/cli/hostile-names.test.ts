@@ -34,6 +34,14 @@ describe('what strangers name cannot draw on the terminal', () => {
       ready: true,
       problem: undefined,
       schedule: 'berth',
+      leadership: {
+        role: 'standby',
+        lease: 'a/b',
+        identity: 'me',
+        holder: hostile,
+        transitions: 0,
+        problem: hostile,
+      },
       warnings: [hostile],
       sources: [
         {

@@ -193,11 +193,22 @@ describe('make before break', () => {
     expect(story.published).toEqual(['a']);
   });
 
-  it('does not take the end of a move for granted when nobody remembers how it began', () => {
+  it.each([
+    { name: 'nobody remembers how it began', forget: () => undefined },
+    {
+      name: 'another process began it, of whom there are only records',
+      forget: ({ specHash, publishedAtMs }: PublishState): PublishState => ({
+        specHash,
+        publishedAtMs,
+        removals: [],
+        recalled: true,
+      }),
+    },
+  ])('does not take the end of a move for granted when $name', ({ forget }) => {
     const story = new Story();
     story.step(['a']);
     story.step(['b']);
-    story.state = undefined;
+    story.state = forget(story.state!);
     for (let look = 0; look < 3; look++) story.step(['b']);
     expect([...story.published].sort()).toEqual(['a', 'b']);
     story.nowMs += 600_000;

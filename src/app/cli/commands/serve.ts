@@ -1,17 +1,24 @@
 import { resolve } from 'node:path';
 import { parseRemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../adapters/scm/webhook-event.ts';
-import type { ServeFleetOptions, ServeHttpOptions, ServeSource } from '../../serve/serve-options.ts';
+import {
+  type ServeFleetOptions,
+  type ServeHttpOptions,
+  type ServeSource,
+  sourceNameOf,
+} from '../../serve/serve-options.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { durationOrNone, oneOf, positiveDuration } from '../option-values.ts';
 import { packageVersion } from '../package-version.ts';
 import { type SourceFlags, sourcesOfFlags } from '../source-flags.ts';
 import type { SourceContext } from '../../settings/serve-source.ts';
+import { addElectionFlags, type ElectionFlags, electionOf } from '../election-flags.ts';
+import { connectHub, stopOnSignalOrLoss } from '../elected-hub.ts';
 import { addHubFlags, type HubFlags } from '../hub-flags.ts';
 import { wrongOption, wrongValue } from '../wrong-option.ts';
 
-interface ServeFlags extends HubFlags, SourceFlags {
+interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
   readonly config?: string;
   readonly data: string;
   readonly sync: string;
@@ -33,7 +40,8 @@ interface ServeFlags extends HubFlags, SourceFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 error in what it was told; everything later is retried.
+Exit codes: 0 stopped as asked, 1 wrong flags or settings, 3 another process took the Lease: start it again, and it stands by.
+Everything else is retried.
 
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
@@ -103,7 +111,8 @@ export const serveCommand: CliCommand = {
       .option(
         '--webhook <provider=file...>',
         'fetch when a forge tells of a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
-      )
+      );
+    addElectionFlags(command)
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
       .option(
         '--print-rbac',
@@ -140,22 +149,21 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
   const sourcesIn = await readSources(io, flags, sync);
+  const election = electionOf(flags, { ...settings, ...sourcesIn });
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
-  const { loadKubeConfig } = await import('../../../adapters/kube/load-kube-config.ts');
-  const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
   const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   const { serveFleet } = await import('../../serve/serve-fleet.ts');
   const { logEvent } = await import('../../serve/log-event.ts');
   const log = createLogger({ level, stream: io.stderr });
-  const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
-  const api = new HttpKubeApi({ config: loadKubeConfig({ file, context: flags.context }), clock });
-  const context = { api, dataDir: settings.dataDir, nowMs: () => clock.now() };
-  const sources = sourcesIn(context);
+  const hub = await connectHub(io, flags, { election, clock, log });
+  const { api, elector } = hub;
+  const sources = sourcesIn.open({ api, dataDir: settings.dataDir, nowMs: () => clock.now() });
   const options: ServeFleetOptions = {
     ...settings,
     sources,
     api,
+    leadership: elector,
     clock,
     log,
     random: Math.random,
@@ -163,48 +171,61 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     env: io.env,
   };
   const fleet = await serveFleet(options);
-  const stop = (): void => void fleet.close();
-  io.signal.addEventListener('abort', stop, { once: true });
-  if (io.signal.aborted) stop();
+  // After everything that has to know of a take-over has subscribed.
+  elector?.start();
+  const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
   log.info('controller started', {
     hub: api.server,
     listen: fleet.url,
     sources: sources.map(({ url }) => url),
   });
   for await (const event of fleet.events) logEvent(log, event);
-  api.close();
-  return 0;
+  await hub.close();
+  return isLost() ? 3 : 0;
 }
 
 async function printRbac(
   io: CliIo,
-  { config, works, embedded }: ServeFlags,
+  flags: ServeFlags,
   modes: { readonly sync: 'apply' | 'observe'; readonly schedule: 'berth' | 'upstream' },
 ): Promise<ExitCode> {
   const { renderControllerRbac } = await import('../../serve/rbac/controller-rbac.ts');
   const { readSettings } = await import('../../settings/read-settings.ts');
   const { secretsOf } = await import('../../settings/secrets-of.ts');
+  const { config, works, embedded } = flags;
   const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
+  const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
+  // Without any, of the one that has no name of its own.
+  const names = given.length === 0 ? [sourceNameOf({})] : given.map(sourceNameOf);
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
   const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded };
-  io.stdout.write(renderControllerRbac({ ...duties, secrets: secretsOf(sources) }));
+  const lease = electionOf(flags, { ...duties, names })?.lease;
+  io.stdout.write(renderControllerRbac({ ...duties, lease, secrets: secretsOf(sources) }));
   return 0;
 }
 
 /** From the settings file, or from the flags; what is wrong there is said before anybody looks for a hub. */
-async function readSources(
-  io: CliIo,
-  flags: ServeFlags,
-  sync: ServeSource['sync'],
-): Promise<(context: SourceContext) => readonly ServeSource[]> {
+async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync']): Promise<ReadSources> {
   if (flags.config === undefined) {
     const sources = sourcesOfFlags(flags, sync, io.cwd);
-    return () => sources;
+    return { names: sources.map(sourceNameOf), applies: sync === 'apply', open: () => sources };
   }
   const { readSettings } = await import('../../settings/read-settings.ts');
   const { serveSource } = await import('../../settings/serve-source.ts');
-  const settings = await readSettings(resolve(io.cwd, flags.config));
-  return (context) => settings.map((source) => serveSource({ sync, force: flags.force, ...source }, context));
+  const read = await readSettings(resolve(io.cwd, flags.config));
+  const settings = read.map((source) => ({ sync, force: flags.force, ...source }));
+  return {
+    names: settings.map(sourceNameOf),
+    applies: settings.some((source) => source.sync !== 'observe'),
+    open: (context) => settings.map((source) => serveSource(source, context)),
+  };
+}
+
+interface ReadSources {
+  readonly names: readonly string[];
+  /** At least one is applied by Berth. */
+  readonly applies: boolean;
+  readonly open: (context: SourceContext) => readonly ServeSource[];
 }
 
 function checkListening(flags: ServeFlags): void {

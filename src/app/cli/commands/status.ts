@@ -37,6 +37,7 @@ async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
   );
   const troubled =
     !status.ready ||
+    status.leadership?.problem !== undefined ||
     status.warnings.length > 0 ||
     status.sources.some(
       (source) => source.error !== undefined || source.problems.length > 0 || source.pruneHeld !== undefined,
@@ -49,6 +50,7 @@ export function renderStatus(status: ControllerStatus): string {
   const lines = [
     `Controller: ${status.ready ? 'ready' : `not ready: ${printable(status.problem ?? 'starting')}`}`,
     `Placements are decided by: ${status.schedule === 'berth' ? 'Berth' : 'OCM (schedule: upstream)'}`,
+    ...leadershipLine(status),
     ...status.warnings.map((warning) => `Warning: ${printable(warning)}`),
     '',
   ];
@@ -82,4 +84,12 @@ export function renderStatus(status: ControllerStatus): string {
     renderTextTable(['PLACEMENT', 'CLUSTERS', 'HELD'], placements),
     details.length === 0 ? '' : `\n${printableLines(details)}`,
   ].join('');
+}
+
+function leadershipLine({ leadership }: ControllerStatus): readonly string[] {
+  if (leadership === undefined) return [];
+  const { role, lease, holder, problem } = leadership;
+  const who = role === 'standby' && holder !== '' ? `, ${printable(holder)} leads` : '';
+  const trouble = problem === undefined ? '' : `: ${printable(problem)}`;
+  return [`Election: ${role}${who} (Lease ${lease})${trouble}`];
 }

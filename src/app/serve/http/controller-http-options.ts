@@ -1,3 +1,4 @@
+import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { GitLoop } from '../sync/git-loop.ts';
@@ -15,5 +16,6 @@ export interface ControllerHttpOptions {
   readonly loops: readonly GitLoop[];
   readonly decider: { readonly queue: WorkQueue };
   readonly readiness: Readiness;
+  readonly leadership: Leadership;
   readonly warnings: () => readonly string[];
 }

@@ -132,7 +132,17 @@ function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource 
   };
 }
 
-function addGauges({ metrics, inventory, book, decider, loops }: ControllerHttpOptions): void {
+function addGauges({ metrics, inventory, book, decider, loops, leadership }: ControllerHttpOptions): void {
+  metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
+  metrics.gaugePerLabels(
+    'berth_lease_holder',
+    'Which process holds the Lease, as this one saw it last; its value is always 1',
+    ['lease', 'holder'],
+    () => {
+      const { lease = '', holder = '' } = leadership.status() ?? {};
+      return holder === '' ? [] : [{ labels: { lease, holder }, value: 1 }];
+    },
+  );
   const perKind = (value: (reflector: HubInventory['clusters']) => number) => () =>
     new Map(inventory.reflectors.map((reflector) => [reflector.kind.kind, value(reflector)]));
   metrics.gaugePerKind(

@@ -2,6 +2,7 @@ import { errorText } from '../../../core/errors.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
+import type { Leadership, LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
 import type { GitLoop } from '../sync/git-loop.ts';
 import type { HubInventory } from '../hub-inventory.ts';
 import type { PublishedBook } from '../publish/published-book.ts';
@@ -13,6 +14,8 @@ export interface ControllerStatus {
   readonly ready: boolean;
   readonly problem: string | undefined;
   readonly schedule: 'berth' | 'upstream';
+  /** Which of several processes this one is; absent where nobody is elected. */
+  readonly leadership?: LeadershipStatus | undefined;
   /** What a person should look at, e.g. two controllers that decide the same placements. */
   readonly warnings: readonly string[];
   readonly sources: readonly SourceReport[];
@@ -45,12 +48,14 @@ export function controllerStatus(parts: {
   readonly loops: readonly GitLoop[];
   readonly warnings: () => readonly string[];
   readonly readiness: Readiness;
+  readonly leadership: Leadership;
 }): ControllerStatus {
   const problem = parts.readiness.problem();
   return {
     ready: problem === undefined,
     problem,
     schedule: parts.options.schedule ?? 'berth',
+    leadership: parts.leadership.status(),
     warnings: parts.warnings(),
     sources: parts.loops.map((loop) => sourceReport(loop)),
     placements: parts.inventory.placements.store

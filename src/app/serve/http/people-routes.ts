@@ -1,5 +1,7 @@
 import express from 'express';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import { printable } from '../../../core/model/printable.ts';
+import type { LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
 import type { BearerTokens } from '../../../../plugin/bearer-tokens.ts';
 import type { TokenScope } from '../../../../plugin/token-grant.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
@@ -70,9 +72,19 @@ function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope)
 }
 
 /** Only names: whoever asks has shown no token. */
-function readyText({ loops }: ControllerHttpOptions): string {
+function readyText({ loops, leadership }: ControllerHttpOptions): string {
   const unread = loops.map((loop) => loop.status()).filter(({ fleet }) => fleet === undefined);
-  return ['ok', ...unread.map(({ name }) => `source ${name} could not be read yet: see berth status`)].join(
-    '\n',
-  );
+  return [
+    'ok',
+    ...electionLine(leadership.status()),
+    ...unread.map(({ name }) => `source ${name} could not be read yet: see berth status`),
+  ].join('\n');
+}
+
+function electionLine(status: LeadershipStatus | undefined): readonly string[] {
+  if (status === undefined) return [];
+  const { role, lease, holder } = status;
+  return [
+    `${role}${role === 'standby' && holder !== '' ? `: ${printable(holder)} leads` : ''} (Lease ${lease})`,
+  ];
 }

@@ -1,3 +1,9 @@
+import {
+  type Leadership,
+  type LeadershipStatus,
+  SOLE_LEADER,
+} from '../../../runtime/leader-election/leadership.ts';
+import { printable } from '../../../core/model/printable.ts';
 import type { FirstReads } from '../sync/first-reads.ts';
 import type { HubInventory } from '../hub-inventory.ts';
 import type { PublishedBook } from '../publish/published-book.ts';
@@ -7,19 +13,23 @@ const PATIENCE_MS = 60_000;
 
 /**
  * Ready: the hub's caches are filled and fresh, everything on it was published once, and every source was read once or could not be.
- * One that could not be is an error of its own (`berth status`, metrics), and no reason to keep from serving what is known.
+ * A process that stands by is as ready as the one that leads, so that a rollout goes on; one that can neither lead nor see who does is not.
+ * A source that could not be read is an error of its own (`berth status`, metrics), and no reason to keep from serving what is known.
  */
 export class Readiness {
   readonly #inventory: Pick<HubInventory, 'problem'>;
   readonly #book: Pick<PublishedBook, 'complete'>;
   readonly #sources: FirstReads;
+  readonly #leadership: Pick<Leadership, 'status'>;
   #sourcesOver = false;
 
   constructor(
     inventory: Pick<HubInventory, 'problem'>,
     book: Pick<PublishedBook, 'complete'>,
     sources: FirstReads,
+    leadership: Pick<Leadership, 'status'> = SOLE_LEADER,
   ) {
+    this.#leadership = leadership;
     this.#inventory = inventory;
     this.#book = book;
     this.#sources = sources;
@@ -35,8 +45,22 @@ export class Readiness {
   problem(): string | undefined {
     const problem = this.#inventory.problem();
     if (problem !== undefined) return problem;
+    const election = electionProblem(this.#leadership.status());
+    if (election !== undefined) return election;
     if (!this.#book.complete) return 'the first publication is not complete';
     if (this.#sourcesOver) return undefined;
     return `not read yet: source ${this.#sources.waitingFor.join(', ')}`;
   }
+}
+
+/** A leader whose lease lapsed is not to be taken out of service for it: what is published stands, and nobody else may lead yet. */
+function electionProblem(status: LeadershipStatus | undefined): string | undefined {
+  if (status === undefined) return undefined;
+  const { role, lease, holder, problem } = status;
+  if (role === 'lost')
+    return `Lease ${lease} was lost to ${holder === '' ? 'another process' : printable(holder)}`;
+  if (role !== 'deciding') return undefined;
+  return problem === undefined
+    ? `Lease ${lease} has not been read yet`
+    : `Lease ${lease} can be neither read nor taken: ${problem}`;
 }

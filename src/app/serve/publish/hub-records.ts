@@ -31,6 +31,8 @@ export interface HubRecordsOptions {
     readonly get: () => string | undefined;
     readonly set: (hash: string) => void;
   };
+  /** Asked before records are written; those of a process that may not write wait. Default: always true. */
+  readonly mayWrite?: (() => boolean) | undefined;
 }
 
 /**
@@ -86,6 +88,7 @@ export class HubRecords {
   }
 
   async #writeAll(): Promise<void> {
+    if (this.#options.mayWrite?.() === false) return this.#schedule(RETRY_MS);
     const batches = [...this.#waiting];
     const last = this.#last;
     let isComplete = true;

@@ -85,6 +85,7 @@ export class PlacementPublisher {
   async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
     const { memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem, worksProblem } =
       this.#deps;
+    await this.#deps.recall?.(placement);
     const site = await this.#look(key, placement);
     const { published } = site;
     const problem = inventoryProblem(placement);

@@ -95,7 +95,7 @@ export class PublicationKeeper {
     const nowMs = clock.now();
     // Without a write, too: others may have taken away what would have gone.
     const changed = plan.actions.length > 0 || !sameClusters(published, clusters);
-    const isKnown = state?.specHash === hash && state.change === undefined;
+    const isKnown = state?.specHash === hash && state.change === undefined && state.recalled !== true;
     if (!changed && isKnown && state.move?.token === wanted.move?.token) return;
     const from = { state, published, atMs: nowMs, released: releaseOf(making) };
     const isPartOfMore = changed && state?.change !== undefined;

@@ -16,6 +16,7 @@ import { listNames } from '../../../core/publish/judge-result.ts';
 import { SCHEDULER_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../../core/model/placement.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { type Leadership, SOLE_LEADER } from '../../../runtime/leader-election/leadership.ts';
 import { runReconciler } from '../../../runtime/reconciler.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
@@ -44,6 +45,7 @@ export interface PipelineOptions {
   readonly log: Logger;
   readonly inventory: HubInventory;
   readonly memory: PublishMemory;
+  readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly recorder: DecisionRecorder;
   readonly unrecorded: UnrecordedPublications;
   readonly book: PublishedBook;
@@ -54,6 +56,8 @@ export interface PipelineOptions {
   readonly decide: (world: World) => Iterable<ScheduleResult>;
   /** A commit is on its way to the hub. Default: never. */
   readonly isFollowing?: () => boolean;
+  /** Which of several processes publishes; the others only decide. Default: this one. */
+  readonly leadership?: Leadership | undefined;
   readonly emit: (happening: FleetHappening) => void;
   readonly onPass: (tookMs: number) => void;
 }
@@ -76,10 +80,12 @@ export class PublishPipeline {
   readonly #wholeWorlds: WholeWorlds;
   /** When others changed pages of a placement, the last times. */
   readonly #foreignWrites = new Map<string, readonly number[]>();
+  readonly #leadership: Leadership;
 
   constructor(options: PipelineOptions) {
     const { api, clock, inventory, recorder, book, emit } = options;
     this.#options = options;
+    this.#leadership = options.leadership ?? SOLE_LEADER;
     this.queue = new WorkQueue(clock);
     this.#wholeWorlds = new WholeWorlds({
       barrier: options.barrier,
@@ -119,7 +125,8 @@ export class PublishPipeline {
       world: (first) => this.#wholeWorlds.made(inventory.world(first)),
       schedule: options.decide,
       onEach: (world, result) => recorder.saw(world, result),
-      whenPublished: () => this.queue.whenIdle(),
+      // What another process publishes the watch shows when it does.
+      whenPublished: () => (this.#leadership.isHeld ? this.queue.whenIdle() : Promise.resolve()),
       ...(options.isFollowing && { isFollowing: options.isFollowing }),
       onResult: (decision) => emit(this.#decided(decision)),
       enqueue: (key) => this.queue.add(key),
@@ -145,6 +152,7 @@ export class PublishPipeline {
           clock,
           random,
           log,
+          mayBegin: (stop) => this.#leadership.whenHeld(stop),
           onError: (key, error) => {
             // Losing a race is not news.
             if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
@@ -169,13 +177,14 @@ export class PublishPipeline {
     ];
   }
 
-  /** Resolves after the first pass over everything that was there at the start. */
+  /** Resolves after the first pass over everything that was there at the start; where another process leads, when that is decided. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);
     while (this.scheduling.passes === 0 && !signal.aborted)
       await new Promise<void>((resolve) => clock.schedule(10, resolve));
-    if (!signal.aborted) await this.queue.whenIdle();
+    await this.#leadership.whenDecided(signal);
+    if (!signal.aborted && this.#leadership.isHeld) await this.queue.whenIdle();
   }
 
   #listen(): void {
@@ -218,6 +227,8 @@ export class PublishPipeline {
 
   #noteForeign(placement: string): void {
     const { clock, inventory } = this.#options;
+    // It is the one that leads.
+    if (!this.#leadership.isHeld) return;
     const times = [...(this.#foreignWrites.get(placement) ?? []), clock.now()].slice(-RIVAL_WRITES);
     // The pages of one that is gone go after it.
     if (inventory.placements.store.get(placement) !== undefined) this.#foreignWrites.set(placement, times);

@@ -23,6 +23,8 @@ export interface PublisherDependencies {
   readonly view: DecisionView;
   readonly writer: PageWriter;
   readonly memory: PublishMemory;
+  /** Fills the memory of a placement that another process published before; waited for before each look. */
+  readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: Pick<PlanApprovals, 'approvedFor' | 'isWaiting' | 'judged'>;
   /** Newest result of a placement; undefined while it has not been scheduled. */

@@ -39,6 +39,7 @@ export class UnrecordedPublications {
   readonly #newest = new Map<string, DecisionRecord>();
   #oldestAtMs = -Infinity;
   #readable = true;
+  #isForgotten = false;
   readonly #loading: Promise<void>;
 
   constructor(parts: {
@@ -59,10 +60,18 @@ export class UnrecordedPublications {
     return this.#loading;
   }
 
-  async #load(records: Promise<readonly DecisionRecord[]>): Promise<void> {
+  /** Another process published after these records were made, so they do not describe what is on the hub. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#newest.clear();
+  }
+
+  async #load(loading: Promise<readonly DecisionRecord[]>): Promise<void> {
     try {
-      for (const record of await records) this.#newest.set(record.placement, record);
-      const [oldest] = await records;
+      const records = await loading;
+      if (this.#isForgotten) return;
+      for (const record of records) this.#newest.set(record.placement, record);
+      const [oldest] = records;
       if (oldest !== undefined) this.#oldestAtMs = Date.parse(oldest.publishedAt);
     } catch (error) {
       this.#readable = false;

@@ -12,7 +12,10 @@ import type { PublishedBook } from './published-book.ts';
 /** OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile: wait it out. */
 export const OTHERS_QUIET_MS = 2_000;
 
-/** `schedule: upstream`: somebody else decides; what is published is what stands in the PlacementDecisions once they rest. */
+/**
+ * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by. What is published is
+ * what stands in the PlacementDecisions once they rest.
+ */
 export class UpstreamDecisions {
   readonly queue: WorkQueue;
   readonly #inventory: HubInventory;
@@ -34,17 +37,20 @@ export class UpstreamDecisions {
   }
 
   start(supervisor: Supervisor): void {
-    const { store } = this.#inventory.decisions;
-    supervisor.start('upstream decisions', async (signal) => {
-      await this.#inventory.whenSynced(signal);
-      for (const decision of store.list()) this.#take(placementOf(decision));
-      const unsubscribe = store.onChange((change) => {
-        for (const placement of placementsOf(change)) this.#touch(placement);
-      });
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-      unsubscribe();
-      for (const cancel of this.#cancel.values()) cancel();
+    supervisor.start('upstream decisions', (signal) => this.follow(signal));
+  }
+
+  /** Until the signal aborts. */
+  async follow(signal: AbortSignal): Promise<void> {
+    await this.whenSettled(signal);
+    if (signal.aborted) return;
+    const unsubscribe = this.#inventory.decisions.store.onChange((change) => {
+      for (const placement of placementsOf(change)) this.#touch(placement);
     });
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    unsubscribe();
+    for (const cancel of this.#cancel.values()) cancel();
+    this.#cancel.clear();
   }
 
   /** Two controllers at work: placements that Berth marked as its own, while it is told to leave them to OCM. */
@@ -61,6 +67,7 @@ export class UpstreamDecisions {
 
   async whenSettled(signal: AbortSignal): Promise<void> {
     await this.#inventory.whenSynced(signal);
+    if (signal.aborted) return;
     for (const decision of this.#inventory.decisions.store.list()) this.#take(placementOf(decision));
   }
 

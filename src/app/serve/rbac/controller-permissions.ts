@@ -2,6 +2,7 @@ import {
   ADDON_PLACEMENT_SCORE,
   CONFIG_MAP,
   type KindInfo,
+  LEASE,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
@@ -103,6 +104,22 @@ export const APPLY_SET: readonly Permission[] = grant(
   ['get', 'list', 'create', 'patch'],
   'get, create, patch: the parent of each source’s ApplySet; list: name the source that holds an object already',
 );
+
+/** Where processes are elected, in Berth's own namespace. */
+export function leaseHolding(name: string): readonly Permission[] {
+  return [
+    ...grant(
+      [LEASE],
+      ['create'],
+      'create: the Lease of the one that leads (RBAC cannot tie a creation to a name)',
+    ),
+    ...grant(
+      [LEASE],
+      ['get', 'patch'],
+      'get, patch: see who leads, take the Lease, renew it, release it',
+    ).map((permission) => ({ ...permission, names: [name] })),
+  ];
+}
 
 /** `--sync apply`, for itself. */
 export function namespaceLookup(namespace: string): readonly Permission[] {

@@ -8,6 +8,7 @@ import {
   EXECUTORS,
   GIT_OBJECTS,
   INVENTORY,
+  leaseHolding,
   namespaceLookup,
   OWNER_REFERENCES,
   PUBLISHING,
@@ -25,6 +26,8 @@ export interface ControllerDuties {
   readonly schedule: 'berth' | 'upstream';
   readonly works: boolean;
   readonly embedded: boolean;
+  /** Name of the Lease; absent: nobody is elected. */
+  readonly lease?: string | undefined;
   /** Secrets with credentials of sources. */
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[];
 }
@@ -50,6 +53,14 @@ export function renderControllerRbac(duties: ControllerDuties): string {
   ];
   return renderDocuments([
     ...bound('# What the controller needs for itself.', 'berth', own),
+    ...(duties.lease === undefined
+      ? []
+      : bound(
+          '# Which of several controllers writes.',
+          'berth-leader-election',
+          leaseHolding(duties.lease),
+          DEFAULT_NAMESPACE,
+        )),
     ...(decides
       ? bound(
           '# Only where the hub runs the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift does.',

@@ -33,6 +33,8 @@ export class CommitBarrier {
   /** Writes to the hub that the watch has not shown yet. */
   readonly #unseen = new Map<string, Unseen>();
   readonly #listeners = new Set<() => void>();
+  readonly #sources: readonly string[];
+  #standsBy = false;
 
   /**
    * @param stores what decisions are made from, by kind
@@ -41,13 +43,30 @@ export class CommitBarrier {
   constructor(clock: Clock, stores: ReadonlyMap<string, ObjectStore>, sources: readonly string[]) {
     this.#clock = clock;
     this.#stores = stores;
+    this.#sources = sources;
     this.#unread = new Set(sources);
-    for (const source of sources) this.#half.set(source, this.#since(MAX_FIRST_READ_MS));
+    this.#begin();
     for (const [kind, store] of stores)
       store.onChange(({ key, after }) => {
         const id = `${kind} ${key}`;
         if (this.#unseen.get(id)?.isSeen(after) === true) this.#done(() => this.#unseen.delete(id));
       });
+  }
+
+  /** Another process writes to the hub: this one cannot tell which part of a commit is there. */
+  standBy(): void {
+    this.#standsBy = true;
+  }
+
+  /** This process writes from now on; the one before may have applied a part of a commit. */
+  takeOver(): void {
+    this.#standsBy = false;
+    this.#begin();
+  }
+
+  #begin(): void {
+    for (const source of this.#sources)
+      this.#half.set(source, this.#since(this.#unread.has(source) ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
   }
 
   /** A commit begins: nothing of it is on the hub yet. */
@@ -74,6 +93,7 @@ export class CommitBarrier {
   }
 
   get isHalf(): boolean {
+    if (this.#standsBy) return true;
     const nowMs = this.#clock.now();
     const isOver = ({ sinceMs, forMs }: Since): boolean => Math.abs(nowMs - sinceMs) >= forMs;
     for (const [source, since] of this.#half) if (isOver(since)) this.#half.delete(source);

@@ -3,6 +3,7 @@ import { BerthError, InputError, TransientError } from '../../../core/errors.ts'
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
+import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import { WakeUp } from '../../../runtime/wake-up.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
@@ -14,6 +15,8 @@ export interface CommitReporterOptions {
   readonly post: (status: CommitStatus, signal: AbortSignal) => Promise<void>;
   /** What was told last, across restarts: a restart tells nothing twice. */
   readonly told: { get(key: string): ToldStatus | undefined; set(key: string, value: ToldStatus): void };
+  /** Only one of several processes reports. Default: this one. */
+  readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -51,6 +54,8 @@ export class CommitReporter {
     const status = { ...statusOf(fleet), commit: fleet.commit.id, context: `berth/${source}`, targetUrl };
     const last = told.get(source);
     if (last?.commit === status.commit && last.text === textOf(status)) return;
+    // The process that leads reports. One that takes over begins with the newest.
+    if (this.#options.leadership?.isHeld === false) this.#waiting.clear();
     this.#waiting.delete(status.commit);
     this.#waiting.set(status.commit, status);
     const [oldest] = this.#waiting.keys();
@@ -59,8 +64,9 @@ export class CommitReporter {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, leadership } = this.#options;
     while (!signal.aborted) {
+      await leadership?.whenHeld(signal);
       const [next] = this.#waiting.values();
       if (next === undefined) await this.#wakeUp.wait(signal);
       else {
@@ -72,9 +78,11 @@ export class CommitReporter {
   }
 
   async #tell(status: CommitStatus, signal: AbortSignal): Promise<void> {
-    const { post, told, source, clock, random, log, onError } = this.#options;
+    const { post, told, source, leadership, clock, random, log, onError } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
     for (let attempt = 1; !signal.aborted; attempt++) {
+      await leadership?.whenHeld(signal);
+      if (signal.aborted) return;
       try {
         await post(status, signal);
         told.set(source, { commit: status.commit, text: textOf(status) });

@@ -3,6 +3,7 @@ import type { GitRef } from '../../../adapters/git/git-repository.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
+import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { FleetSource } from '../../fleet/fleet-source.ts';
@@ -18,6 +19,8 @@ export interface GitLoopOptions {
   readonly source: FleetSource;
   /** Undefined: the hub is filled by somebody else (`sync: observe`). */
   readonly sync: HubSync | undefined;
+  /** A process that may not write only reads; the hub follows as soon as it may. Default: it always may. */
+  readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -73,6 +76,7 @@ export class GitLoop {
   #triggered = false;
   #comparesAsked = 0;
   #comparesAnswered = 0;
+  #onlyReads = false;
 
   constructor(options: GitLoopOptions) {
     this.#options = options;
@@ -165,7 +169,12 @@ export class GitLoop {
   }
 
   async #followFleet(fleet: Fleet, signal: AbortSignal): Promise<void> {
-    const { sync, clock, resyncIntervalMs } = this.#options;
+    const { sync, clock, resyncIntervalMs, leadership } = this.#options;
+    this.#onlyReads = leadership?.isHeld === false;
+    if (this.#onlyReads) {
+      sync?.claim(fleet);
+      return;
+    }
     const commit = fleet.commit?.id;
     const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
     const asked = this.#comparesAsked;
@@ -240,7 +249,10 @@ export class GitLoop {
     this.#wake = wake;
     const stop = (): void => wake.abort();
     signal.addEventListener('abort', stop, { once: true });
-    await sleep(this.#options.clock, waitMs, wake.signal);
+    const { clock, leadership } = this.#options;
+    if (this.#onlyReads) void leadership?.whenHeld(wake.signal).then(stop);
+    await sleep(clock, waitMs, wake.signal);
+    wake.abort();
     signal.removeEventListener('abort', stop);
     this.#wake = undefined;
   }

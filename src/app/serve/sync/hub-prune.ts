@@ -29,6 +29,7 @@ import {
   type PruneReleases,
   releaseMark,
 } from '../../../core/sync/prune-releases.ts';
+import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
 import type { SourceClaims } from './source-claims.ts';
@@ -268,7 +269,7 @@ async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProbl
     await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
     return undefined;
   } catch (error) {
-    if (!(error instanceof BerthError)) throw error;
+    if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
     return syncProblemOf({ object }, error);
   }
 }

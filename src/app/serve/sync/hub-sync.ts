@@ -14,6 +14,7 @@ import { placeObject } from '../../../core/sync/place-object.ts';
 import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
 import { ApplySetRegistry } from './apply-set-registry.ts';
 import { noteMembers, pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
@@ -94,8 +95,7 @@ export class HubSync {
    */
   async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
     const { compare = true, signal } = options;
-    const wanted = input.objects.filter(({ object }) => object.kind !== 'PlacementDecision');
-    this.#options.claims.claim(this.#options.source, wanted, (identity) => this.#owned.has(identity));
+    const wanted = this.claim(input);
     const settled = this.#settled;
     this.#settled = undefined;
     const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
@@ -106,6 +106,14 @@ export class HubSync {
     const isOpen = outcome.pruneHeld !== undefined || outcome.pruneWaits === true;
     if (outcome.problems.length === 0 && !isOpen) this.#settled = wanted;
     return outcome;
+  }
+
+  /** Says what the source says now, for the other sources of the controller. @returns its objects that are to be on the hub */
+  claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
+    const { claims, source } = this.#options;
+    const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision');
+    claims.claim(source, wanted, (identity) => this.#owned.has(identity));
+    return wanted;
   }
 
   async #syncChanged(
@@ -188,7 +196,7 @@ export class HubSync {
       if (changed) tally.applied += 1;
       else tally.unchanged += 1;
     } catch (error) {
-      if (!(error instanceof BerthError)) throw error;
+      if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
       tally.problems.push(syncProblemOf(entry, error));
     }
   }

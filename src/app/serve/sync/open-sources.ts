@@ -69,6 +69,7 @@ export async function openSources(
         source: { ...source, fetch: (how) => (claims.looks.begins(name), source.fetch(how)) },
         sync:
           from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, written: barrier }),
+        leadership: options.leadership,
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
@@ -130,7 +131,7 @@ function endings(
 }
 
 function reporterOf(
-  { dataDir, clock, random, log }: ServeFleetOptions,
+  { dataDir, clock, random, log, leadership }: ServeFleetOptions,
   { commitStatus }: ServeSource,
   name: string,
   emit: (happening: FleetHappening) => void,
@@ -143,6 +144,7 @@ function reporterOf(
     targetUrl,
     post: (status, signal) => postCommitStatus(target, status, signal),
     told,
+    leadership,
     clock,
     random,
     log,

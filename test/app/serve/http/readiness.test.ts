@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FirstReads } from '../../../../src/app/serve/sync/first-reads.ts';
 import { logEvent } from '../../../../src/app/serve/log-event.ts';
 import { Readiness } from '../../../../src/app/serve/http/readiness.ts';
+import type { LeadershipStatus } from '../../../../src/runtime/leader-election/leadership.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
 import { baseFiles, placement, yaml } from '../fleet-fixture.ts';
@@ -49,6 +50,29 @@ describe('Readiness', () => {
     expect(readiness.problem()).toBe('not read yet: source a');
     await clock.advance(1_001);
     expect(readiness.problem()).toBeUndefined();
+  });
+
+  it.each<{ status: Partial<LeadershipStatus>; want: string | undefined }>([
+    { status: { role: 'leading' }, want: undefined },
+    { status: { role: 'lapsed', problem: 'no answer' }, want: undefined },
+    { status: { role: 'standby', holder: 'other_1' }, want: undefined },
+    { status: { role: 'deciding' }, want: 'Lease a/b has not been read yet' },
+    {
+      status: { role: 'deciding', problem: 'GET /leases: forbidden' },
+      want: 'Lease a/b can be neither read nor taken: GET /leases: forbidden',
+    },
+    { status: { role: 'lost', holder: 'other_1' }, want: 'Lease a/b was lost to other_1' },
+    { status: { role: 'lost' }, want: 'Lease a/b was lost to another process' },
+  ])('of a process that is $status.role: $want', async ({ status, want }) => {
+    const election = { role: 'standby' as const, lease: 'a/b', identity: 'me', holder: '', transitions: 0 };
+    const readiness = new Readiness(
+      { problem: () => undefined },
+      { complete: true },
+      new FirstReads(new FakeClock(), []),
+      { status: () => ({ ...election, problem: undefined, ...status }) },
+    );
+    await readiness.whenSourcesRead(new AbortController().signal);
+    expect(readiness.problem()).toBe(want);
   });
 
   it('has nothing to wait for without sources', async () => {

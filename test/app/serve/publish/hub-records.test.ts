@@ -207,6 +207,31 @@ describe('records on a hub that refuses them', () => {
     await records.close();
   });
 
+  it('wait in a process that may not write, also when it ends, for the next start', async () => {
+    const [hub, clock] = [new StubbornHub(new FakeKubeApi()), new FakeClock()];
+    let mayWrite = false;
+    const open = () =>
+      new HubRecords({
+        api: hub,
+        clock,
+        log: new SilentLogger(),
+        digest: (text) => text,
+        mayWrite: () => mayWrite,
+      });
+    const records = open();
+    records.append(record('1111'));
+    await clock.advance(60_000);
+    expect(hub.writes).toBe(0);
+    mayWrite = true;
+    await clock.advance(15_000);
+    expect(await kept(hub)).toEqual(['1111']);
+    mayWrite = false;
+    records.append(record('2222'));
+    await records.close();
+    expect(await kept(hub)).toEqual(['1111']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('are given up from the oldest on when too many wait, whatever came while a write failed', async () => {
     const { hub, clock, records } = start();
     const at = (count: number) => new Date(clock.now() + count).toISOString();

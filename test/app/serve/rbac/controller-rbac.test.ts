@@ -2,6 +2,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../../src/app/hub-admission.ts';
 import type { ControllerDuties } from '../../../../src/app/serve/rbac/controller-rbac.ts';
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { KubeLeaseStore } from '../../../../src/adapters/kube/kube-lease-store.ts';
+import { DEFAULT_TIMING } from '../../../../src/runtime/leader-election/election-timing.ts';
+import { LeaderElector } from '../../../../src/runtime/leader-election/leader-elector.ts';
 import { SecretAuth } from '../../../../src/app/settings/secret-auth.ts';
 import {
   type KindInfo,
@@ -11,6 +15,7 @@ import {
 } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { GitFixture } from '../../../fakes/git-fixture.ts';
+import { SilentLogger } from '../../../fakes/silent-logger.ts';
 import { baseFiles, namespace, placement, yaml } from '../fleet-fixture.ts';
 import { printedRights, restrictedClient } from '../restricted-controller.ts';
 import { ServedFleet } from '../served-fleet.ts';
@@ -187,6 +192,36 @@ describe('the permissions that berth serve --print-rbac prints', () => {
     expect([...api.refused]).toEqual([]);
     const printed = [...printedRights(EVERYTHING)].filter((right) => !ASKED_BY_ADMISSION.includes(right));
     expect([...api.used].sort()).toEqual(printed.sort());
+  });
+
+  it('are enough to be elected, for the Lease that they name and no other', async () => {
+    const duties = { ...EVERYTHING, lease: 'berth-fleet' };
+    restricted = await restrictedClient(fleet, duties);
+    const { api } = restricted;
+    const elect = (name: string) =>
+      new LeaderElector({
+        store: new KubeLeaseStore(api, { namespace: 'berth-system', name }),
+        identity: 'me',
+        timing: DEFAULT_TIMING,
+        clock: systemClock,
+        random: Math.random,
+        log: new SilentLogger(),
+      });
+    const stop = new AbortController();
+    const elector = elect('berth-fleet');
+    elector.start();
+    await elector.whenHeld(stop.signal);
+    await elector.close();
+    const more = [...printedRights(duties)].filter((right) => !printedRights(EVERYTHING).has(right));
+    expect([...api.used].sort()).toEqual(more.sort());
+    expect([...api.refused]).toEqual([]);
+    const other = elect('berth-other');
+    other.start();
+    await fleet.until(() => (api.refused.has('get leases') ? true : undefined));
+    await expect
+      .poll(() => other.status())
+      .toMatchObject({ role: 'deciding', problem: expect.stringContaining('403') as string });
+    await other.close();
   });
 
   it('are enough for a hub that is Berth’s alone, and what they add is used', async () => {

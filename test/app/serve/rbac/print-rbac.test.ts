@@ -28,6 +28,7 @@ describe('berth serve --print-rbac', () => {
       flags: [],
       want: [
         'ClusterRole berth',
+        'Role berth-leader-election',
         'ClusterRole berth-owner-references',
         'ClusterRole berth-executors',
         'Role berth',
@@ -41,6 +42,7 @@ describe('berth serve --print-rbac', () => {
       flags: ['--schedule', 'upstream', '--no-works'],
       want: [
         'ClusterRole berth',
+        'Role berth-leader-election',
         'ClusterRole berth-executors',
         'Role berth',
         ...SOURCES,
@@ -93,6 +95,56 @@ describe('berth serve --print-rbac', () => {
   });
 
   it.each([
+    { name: 'one source without a name', flags: [], want: 'berth-fleet' },
+    { name: 'one with a name', flags: ['--repo', 'apps=/srv/apps'], want: 'berth-apps' },
+    {
+      name: 'several, whatever their order',
+      flags: ['--repo', 'b=/srv/b', '--repo', 'a=/srv/a'],
+      want: 'berth-a.b',
+    },
+    { name: 'a name of its own', flags: ['--leader-elect-resource-name', 'mine'], want: 'mine' },
+    { name: 'a hub that is Berth’s alone', flags: ['--embedded'], want: undefined },
+    { name: 'that, if told so', flags: ['--embedded', '--leader-elect'], want: 'berth-fleet' },
+    { name: 'nobody to be elected', flags: ['--leader-elect=false'], want: undefined },
+    {
+      name: 'nothing to be written',
+      flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works'],
+      want: undefined,
+    },
+  ])('grants the Lease for $name', async ({ flags, want }) => {
+    const { text } = await print(...flags);
+    const role = (loadAll(text) as RbacObject[]).find(
+      ({ kind, metadata }) => kind === 'Role' && metadata.name === 'berth-leader-election',
+    );
+    expect(role?.rules).toEqual(
+      want && [
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+        {
+          apiGroups: ['coordination.k8s.io'],
+          resources: ['leases'],
+          resourceNames: [want],
+          verbs: ['get', 'patch'],
+        },
+      ],
+    );
+  });
+
+  it.each([
+    {
+      name: 'a choice that is none',
+      flags: ['--leader-elect=perhaps'],
+      want: 'got "perhaps", expected true or false',
+    },
+    {
+      name: 'a name that no Lease can have',
+      flags: ['--leader-elect-resource-name', 'A_b'],
+      want: 'expected a DNS subdomain',
+    },
+    {
+      name: 'a deadline beyond the lease',
+      flags: ['--leader-elect-renew-deadline', '15s'],
+      want: 'renew deadline: got 15000 ms, expected less than the lease duration (15000 ms)',
+    },
     { name: 'an unknown mode', flags: ['--sync', 'push'], want: 'apply or observe' },
     { name: 'an unknown scheduler', flags: ['--schedule', 'mine'], want: 'berth or upstream' },
     {

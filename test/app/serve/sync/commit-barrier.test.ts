@@ -35,6 +35,24 @@ describe('CommitBarrier', () => {
     expect(unread.isHalf).toBe(false);
   });
 
+  it('knows of no commit while another process writes, and begins anew when this one takes over', () => {
+    barrier.standBy();
+    begin();
+    clock.jump(60 * MINUTE_MS);
+    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    // One was read meanwhile, the other one could not be.
+    barrier.read('fleet');
+    barrier.takeOver();
+    expect(barrier.isHalf).toBe(true);
+    barrier.followed('fleet');
+    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    clock.jump(MINUTE_MS);
+    expect(barrier.isHalf).toBe(false);
+    barrier.takeOver();
+    begin();
+    expect([barrier.isHalf, told]).toEqual([false, 1]);
+  });
+
   it('has nothing to wait for where others fill the hub', () => {
     expect(new CommitBarrier(clock, new Map(), []).isHalf).toBe(false);
   });

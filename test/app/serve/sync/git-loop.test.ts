@@ -6,6 +6,7 @@ import type { FleetHappening } from '../../../../src/app/serve/fleet-events.ts';
 import { GitLoop, type GitLoopOptions } from '../../../../src/app/serve/sync/git-loop.ts';
 import type { HubSync } from '../../../../src/app/serve/sync/hub-sync.ts';
 import type { SyncOptions } from '../../../../src/app/serve/sync/sync-outcome.ts';
+import { SteeredLeadership } from '../../../fakes/steered-leadership.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
 
@@ -96,6 +97,43 @@ describe('the loop of a source', () => {
     await clock.advance(10 * POLL_MS);
     expect(source.asked).toBe(12);
     expect(commitsRead()).toEqual(['a', 'b']);
+  });
+
+  it('reads and says what the source says, but follows nothing while it may not write; does so at once when it may', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const leadership = new SteeredLeadership();
+    const done: string[] = [];
+    const outcome = { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+    const sync = {
+      isSettled: false,
+      claim: ({ commit }: Fleet) => void done.push(`claim ${commit?.id}`),
+      sync: async ({ commit }: Fleet) => {
+        done.push(`sync ${commit?.id}`);
+        return outcome;
+      },
+    };
+    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync, leadership });
+    running = loop.run(stop.signal);
+    await clock.advance(1);
+    source.tip = 'b';
+    await clock.advance(POLL_MS + 1);
+    expect(done).toEqual(['claim a', 'claim b']);
+    expect(commitsRead().slice(-1)).toEqual(['b']);
+    leadership.take();
+    await clock.advance(1);
+    expect(done.splice(0)).toEqual(['claim a', 'claim b', 'sync b']);
+    // The hub is away: a commit that comes meanwhile does not wait for the next look.
+    leadership.lapse();
+    source.tip = 'c';
+    loop.fetch();
+    await clock.advance(1);
+    leadership.renew();
+    await clock.advance(1);
+    expect(done).toEqual(['claim c', 'sync c']);
+    await clock.advance(1);
+    expect(source.asked).toBe(6);
   });
 
   it('tells each step of the way of a commit, and the end of it also when it failed', async () => {

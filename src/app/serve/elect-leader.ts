@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube/http-kube-api.ts';
+import { KubeLeaseStore } from '../../adapters/kube/kube-lease-store.ts';
+import type { Logger, MonotonicClock, ObjectKey } from '../../core/ports.ts';
+import type { ElectionTiming } from '../../runtime/leader-election/election-timing.ts';
+import { LeaderElector } from '../../runtime/leader-election/leader-elector.ts';
+
+export interface ElectionOptions {
+  readonly config: HttpKubeApiOptions['config'];
+  /** Of the Lease. */
+  readonly key: ObjectKey;
+  readonly timing: ElectionTiming;
+  readonly clock: MonotonicClock;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+export interface Election {
+  readonly elector: LeaderElector;
+  /** The hub, for everything but the lease. Writes pass the fence of the elector. */
+  readonly api: HttpKubeApi;
+  /** Releases the lease and ends both connections. */
+  close(): Promise<void>;
+}
+
+/** An elector that is not started, with a connection of its own, and the client whose writes it fences. */
+export function electLeader(options: ElectionOptions): Election {
+  const { config, key, timing, clock, random, log } = options;
+  // A renewal that gets no answer leaves time for another one.
+  const requestTimeoutMs = Math.max(500, timing.renewDeadlineMs / 2);
+  const leases = new HttpKubeApi({ config, clock, requestTimeoutMs });
+  const elector = new LeaderElector({
+    store: new KubeLeaseStore(leases, key),
+    // As in client-go: the host for people, and a random part, since two processes may have the same host name.
+    identity: `${hostname()}_${randomUUID()}`,
+    timing,
+    clock,
+    random,
+    log,
+  });
+  const api = new HttpKubeApi({ config, clock, fence: elector.fence });
+  return {
+    elector,
+    api,
+    close: async () => {
+      await elector.close();
+      leases.close();
+      api.close();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../core/ports.ts';
+import type { Leadership } from '../../runtime/leader-election/leadership.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
+import type { ControllerState } from './controller-state.ts';
+import type { HubInventory } from './hub-inventory.ts';
+import type { PublishedBook } from './publish/published-book.ts';
+import { UpstreamDecisions } from './publish/upstream-decisions.ts';
+import type { CommitBarrier } from './sync/commit-barrier.ts';
+
+export interface StandbyOptions {
+  readonly leadership: Leadership;
+  readonly inventory: HubInventory;
+  readonly book: PublishedBook;
+  readonly clock: Clock;
+  readonly barrier: CommitBarrier;
+  readonly state: ControllerState;
+}
+
+/**
+ * What differs while another process leads, and what happens before this one begins to write. While it stands by, it reads and decides
+ * everything as the leader does. It takes as published what the leader's pages say once they have not changed for two seconds.
+ */
+export class Standby {
+  readonly #options: StandbyOptions;
+  readonly #published: UpstreamDecisions;
+
+  constructor(options: StandbyOptions) {
+    this.#options = options;
+    this.#published = new UpstreamDecisions(options);
+  }
+
+  start(supervisor: Supervisor): void {
+    const { leadership, barrier, state } = this.#options;
+    barrier.standBy();
+    leadership.onTakeOver((takeOver) => {
+      state.takeOver(takeOver);
+      // The process before it may have applied a part of a commit.
+      barrier.takeOver();
+    });
+    supervisor.start('decisions of the leader', (signal) => this.#follow(signal));
+  }
+
+  /** Resolves when it is known what is published; at once when this process leads. */
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    await this.#options.leadership.whenDecided(signal);
+    if (!this.#options.leadership.isHeld) await this.#published.whenSettled(signal);
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { leadership } = this.#options;
+    const stop = new AbortController();
+    const following = this.#published.follow(stop.signal);
+    await leadership.whenHeld(signal);
+    stop.abort();
+    await following;
+  }
+}

@@ -1,0 +1,47 @@
+import type { CompactRecord } from './compact-record.ts';
+import { withSpent } from './plan-token.ts';
+import type { PublishState } from './publish-state.ts';
+import { recentRemovals, type Removal } from './removal-window.ts';
+
+/**
+ * The state of a placement that another process published, from the records on the hub: which removals count toward its budget, and
+ * which releases are used. Records do not name the spec they were made of. The current one is assumed, so removals under an earlier
+ * spec count as well. Records that a start made of pages which it found (`afterRestart`) count no removal.
+ *
+ * @param records those of the placement, oldest first
+ * @returns undefined when there is none
+ */
+export function recallState(
+  records: readonly CompactRecord[],
+  now: { readonly specHash: string; readonly nowMs: number },
+): PublishState | undefined {
+  const usable = records.filter(isWhole);
+  const newest = usable.at(-1);
+  if (newest === undefined) return undefined;
+  let removals: readonly Removal[] = [];
+  let spent: readonly string[] | undefined;
+  for (const { publishedAt, removed, released, afterRestart } of usable) {
+    const count = removed.count;
+    // A release begins anew.
+    if (released != null) {
+      removals = [];
+      spent = withSpent(spent, released.token);
+    } else if (count > 0 && afterRestart !== true)
+      removals = [...removals, { atMs: Date.parse(publishedAt), count }];
+  }
+  return {
+    specHash: now.specHash,
+    publishedAtMs: Date.parse(newest.publishedAt),
+    removals: recentRemovals(removals, now.nowMs),
+    spent,
+    recalled: true,
+  };
+}
+
+/** Other programs may write where records are kept. */
+function isWhole({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
+  const isReleaseWhole = released == null || typeof released.token === 'string';
+  return (
+    !Number.isNaN(Date.parse(publishedAt ?? '')) && Number.isSafeInteger(removed?.count) && isReleaseWhole
+  );
+}

@@ -1,0 +1,237 @@
+import { ConflictError, errorText } from '../../core/errors.ts';
+import type { Logger, MonotonicClock } from '../../core/ports.ts';
+import { sleep } from '../sleep.ts';
+import { WaitList } from '../wait-list.ts';
+import { type ElectionTiming, JITTER } from './election-timing.ts';
+import type { Leadership, LeadershipStatus, TakeOver } from './leadership.ts';
+import { type Lease, type LeaseStore, type StoredLease, termOf } from './lease.ts';
+import { LeaseFence, type Moment } from './lease-fence.ts';
+import { type LeaseView, viewLease } from './lease-view.ts';
+import { planElection } from './plan-election.ts';
+
+export interface ElectorOptions {
+  readonly store: LeaseStore;
+  /** Unique to this start of this process. */
+  readonly identity: string;
+  /** Checked already. */
+  readonly timing: ElectionTiming;
+  readonly clock: MonotonicClock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** After a conflict the lease is read and decided again, at most this often in one attempt. */
+const MAX_TRIES = 3;
+/** A store that does not answer must not stop the process from ending. */
+const RELEASE_LIMIT_MS = 3_000;
+
+/**
+ * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of client-go's
+ * tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and continues when it finds that the lease
+ * still names it: then no other process has led. A lease that names another process is lost for good: what this process remembers may
+ * be wrong, so it ends and starts again.
+ */
+export class LeaderElector implements Leadership {
+  readonly #options: ElectorOptions;
+  /** Of all writes but those of the lease itself. */
+  readonly fence: LeaseFence;
+  readonly #stop = new AbortController();
+  readonly #waiting = new WaitList();
+  readonly #onTakeOver = new Set<(takeOver: TakeOver) => void>();
+  #takeOver: TakeOver | undefined;
+  #view: LeaseView | undefined;
+  #isDecided = false;
+  #isLeading = false;
+  #isLost = false;
+  #failure: unknown;
+  #wasHeld = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ElectorOptions) {
+    const { store, timing, clock } = options;
+    this.#options = options;
+    this.fence = new LeaseFence(`Lease ${store.name}`, timing.renewDeadlineMs, clock);
+  }
+
+  get isHeld(): boolean {
+    return this.fence.isOpen;
+  }
+
+  onTakeOver(listener: (takeOver: TakeOver) => void): void {
+    this.#onTakeOver.add(listener);
+    if (this.#takeOver !== undefined) listener(this.#takeOver);
+  }
+
+  whenHeld(signal: AbortSignal): Promise<void> {
+    return this.#waiting.until(() => this.isHeld, signal);
+  }
+
+  whenDecided(signal: AbortSignal): Promise<void> {
+    return this.#waiting.until(() => this.#isDecided, signal);
+  }
+
+  /** Resolves when the lease was lost, or when aborted. */
+  whenLost(signal: AbortSignal): Promise<void> {
+    return this.#waiting.until(() => this.#isLost, signal);
+  }
+
+  status(): LeadershipStatus {
+    const { store, identity } = this.#options;
+    const problem = this.#failure === undefined ? undefined : errorText(this.#failure);
+    const { holder = '', transitions = 0 } = this.#view?.lease ?? {};
+    return { role: this.#role(), lease: store.name, identity, holder, transitions, problem };
+  }
+
+  start(): void {
+    this.#running = this.#run(this.#stop.signal);
+  }
+
+  /** Releases the lease, so that the next process need not wait. Everything that writes must have ended. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.fence.close();
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    await Promise.race([
+      this.#running.then(() => this.#release()),
+      sleep(clock, RELEASE_LIMIT_MS, limit.signal),
+    ]);
+    limit.abort();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted && !this.#isLost) await sleep(clock, await this.#attempt(), signal);
+  }
+
+  /** @returns how long to wait before the next one, in milliseconds */
+  async #attempt(): Promise<number> {
+    const { timing, random } = this.#options;
+    const jittered = timing.retryPeriodMs * (1 + JITTER * random());
+    try {
+      const freeInMs = await this.#takeOrRenew();
+      this.#failure = undefined;
+      this.#isDecided = true;
+      this.#waiting.wake();
+      // As soon as the lease is free, with jitter so that not all processes try at the same moment.
+      return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
+    } catch (error) {
+      this.#failed(error);
+      return jittered;
+    }
+  }
+
+  /** @returns in how many milliseconds the lease is free; Infinity when this process holds it */
+  async #takeOrRenew(): Promise<number> {
+    // The holder knows what is stored unless another process wrote: then its write fails, and it reads. One that lapsed reads first:
+    // where its writes are refused it would never notice that another process took the lease.
+    let view = this.isHeld ? this.#view : undefined;
+    for (let tries = 1; ; tries++) {
+      view ??= await this.#look();
+      const begun = this.fence.now();
+      const move = planElection({
+        identity: this.#options.identity,
+        leaseDurationMs: this.#options.timing.leaseDurationMs,
+        isLeading: this.#isLeading,
+        isHeld: this.isHeld,
+        view,
+        nowMs: begun.monotonicMs,
+        wallMs: begun.wallMs,
+      });
+      if (move.kind === 'wait') return move.forMs;
+      if (move.kind === 'lost') return this.#lose(move.holder);
+      try {
+        const stored = await this.#write(view.lease, move.lease);
+        this.#see(stored);
+        this.#hold(begun, stored, view.lease);
+        return Infinity;
+      } catch (error) {
+        if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
+        view = undefined;
+      }
+    }
+  }
+
+  #write(before: StoredLease | undefined, lease: Lease): Promise<StoredLease> {
+    const { store } = this.#options;
+    return before === undefined ? store.create(lease) : store.replace(before, lease);
+  }
+
+  async #look(): Promise<LeaseView> {
+    return this.#see(await this.#options.store.read());
+  }
+
+  #see(lease: StoredLease | undefined): LeaseView {
+    const { timing, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    this.#view = viewLease(this.#view, lease, {
+      nowMs,
+      defaultDurationMs: timing.leaseDurationMs,
+      graceMs: this.#failure === undefined ? 0 : 2 * timing.retryPeriodMs,
+    });
+    return this.#view;
+  }
+
+  #hold(begun: Moment, lease: Lease, before: Lease | undefined): void {
+    // After close() has begun the lease is only released.
+    if (this.#stop.signal.aborted) return;
+    const { log, store, identity } = this.#options;
+    if (!this.#isLeading) {
+      this.#isLeading = true;
+      log.info('this process leads now', { lease: store.name, identity });
+      const previousTerm = before && termOf(before);
+      this.#takeOver = { lease: store.name, term: termOf(lease), previousTerm };
+      for (const listener of this.#onTakeOver) listener(this.#takeOver);
+    } else if (!this.#wasHeld) log.info('lease renewed, writing goes on', { lease: store.name });
+    this.#wasHeld = true;
+    this.fence.renewed(begun);
+  }
+
+  #lose(holder: string): number {
+    this.#isLost = true;
+    this.#isLeading = false;
+    this.fence.close();
+    this.#options.log.error('lease lost, nothing is written any more', {
+      lease: this.#options.store.name,
+      holder,
+    });
+    return 0;
+  }
+
+  #failed(error: unknown): void {
+    const { log, store } = this.#options;
+    // Logged once for a series of failures.
+    if (this.#failure === undefined)
+      log.warn('lease cannot be read or written, trying again', { lease: store.name, error });
+    this.#failure = error;
+    if (!this.#wasHeld || this.isHeld) return;
+    this.#wasHeld = false;
+    log.warn('lease not renewed in time, nothing is written until it is', { lease: store.name });
+  }
+
+  async #release(): Promise<void> {
+    const { store, identity, log, clock } = this.#options;
+    try {
+      let lease = this.#view?.lease;
+      for (let tries = 1; lease?.holder === identity; tries++) {
+        try {
+          await store.replace(lease, { ...lease, holder: '', durationMs: 1_000, renewedAtMs: clock.now() });
+          log.info('lease released', { lease: store.name });
+          return;
+        } catch (error) {
+          if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
+          lease = await store.read();
+        }
+      }
+    } catch (error) {
+      log.warn('lease not released, it runs out by itself', { lease: store.name, error });
+    }
+  }
+
+  #role(): LeadershipStatus['role'] {
+    if (this.#isLost) return 'lost';
+    if (this.#isLeading) return this.isHeld ? 'leading' : 'lapsed';
+    return this.#isDecided ? 'standby' : 'deciding';
+  }
+}

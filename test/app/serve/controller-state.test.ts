@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { openControllerState } from '../../../src/app/serve/controller-state.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const LEASE = 'berth-system/berth-fleet';
+const STATE = { specHash: 's', publishedAtMs: 1, removals: [{ atMs: 1, count: 2 }] };
+
+describe('what a data directory remembers of publications', () => {
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'berth-state-'));
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  const open = () =>
+    openControllerState({
+      api: new FakeKubeApi(),
+      sources: [],
+      dataDir,
+      clock: systemClock,
+      log: new SilentLogger(),
+      random: Math.random,
+      engineVersion: 'test',
+      env: {},
+    });
+
+  /** A process that leads a term and publishes in it. @returns what it knew of before it published */
+  async function leads(previousTerm: string | undefined, term: string, lease = LEASE): Promise<unknown> {
+    const state = open();
+    state.takeOver({ lease, term, previousTerm });
+    const known = state.memory.get('team-a/web');
+    state.memory.set('team-a/web', STATE);
+    await state.close();
+    return known;
+  }
+
+  const other = 'other term';
+  it.each([
+    {
+      name: 'is kept over a restart, after which it leads again',
+      terms: [undefined, 'a', 'b', 'c'],
+      want: STATE,
+    },
+    {
+      name: 'is forgotten when another process led in between',
+      terms: [undefined, 'a', other, 'b'],
+      want: undefined,
+    },
+    { name: 'is forgotten when the Lease was made anew', terms: ['-', 'a', undefined, 'b'], want: undefined },
+    {
+      name: 'is kept after another one was forgotten',
+      terms: [undefined, 'a', other, 'b', 'c'],
+      want: STATE,
+    },
+  ])('$name', async ({ terms, want }) => {
+    let known: unknown;
+    let previous = terms[0];
+    for (const term of terms.slice(1)) {
+      if (term !== undefined && term !== other) known = await leads(previous, term);
+      previous = term;
+    }
+    expect(known).toEqual(want);
+  });
+
+  it('is kept by a controller that begins to be elected, unless others were before', async () => {
+    const state = open();
+    state.memory.set('team-a/web', STATE);
+    await state.close();
+    expect(await leads(undefined, 'a')).toEqual(STATE);
+    expect(await leads('x', 'y', 'berth-system/another')).toBeUndefined();
+  });
+});
