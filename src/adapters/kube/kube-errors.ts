@@ -56,6 +56,13 @@ export function networkError(problem: string, request: RequestSubject, cause?: u
   });
 }
 
+/** The server answered 401, 403 or 404: a right, an object, its namespace or its kind is missing, maybe only for a moment. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof InputError && REFUSALS.has(error.code);
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['kube.unauthorized', 'kube.forbidden', 'kube.notfound']);
+
 export interface FieldConflict {
   readonly field: string;
   /** `conflict with "kubectl" using apps/v1`, as the server says it. */

@@ -5,7 +5,7 @@ import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
-import { startWorkControllers } from '../works/start-work-controllers.ts';
+import { startWorkControllers, type WorkControllers } from '../works/start-work-controllers.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
@@ -69,6 +69,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished });
+  let works: WorkControllers | undefined;
   const http = await serveHttp({
     options,
     inventory,
@@ -76,7 +77,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     metrics,
     loops: loops.map(({ loop }) => loop),
     decider,
-    warnings: () => [...inventory.warnings(), ...decider.warnings()],
+    warnings: () => [...inventory.warnings(), ...decider.warnings(), ...(works?.warnings() ?? [])],
     readiness,
     leadership,
   });
@@ -86,7 +87,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   inventory.start(supervisor);
   decider.start(supervisor);
   for (const { start } of loops) start(supervisor);
-  const works = options.works === false ? undefined : startWorks(options, emit);
+  if (options.works !== false) works = startWorks(options, emit);
   const ready = becomeReady({ decider, standby, book, readiness, http, emit }, supervisor.signal);
   if (decider instanceof PublishPipeline)
     supervisor.start('digests', async (signal) => {
@@ -197,7 +198,7 @@ async function engineOf(options: ServeFleetOptions): Promise<NonNullable<ServeFl
   return startEngine();
 }
 
-function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening) => void) {
+function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening) => void): WorkControllers {
   const { api, clock, log, random, leadership } = options;
   return startWorkControllers({
     mayBegin: leadership && ((signal) => leadership.whenHeld(signal)),
@@ -210,5 +211,6 @@ function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening
       // Somebody was faster; it is read and decided again at once.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
+    onWatchError: (kind, error) => emit({ kind: 'error', where: `watch ${kind} for works`, error }),
   });
 }

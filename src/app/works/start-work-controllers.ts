@@ -1,3 +1,4 @@
+import { isRefusal } from '../../adapters/kube/kube-errors.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
@@ -8,6 +9,7 @@ import { runReconciler } from '../../runtime/reconciler.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import { collectCompletedWork, deletionDueMs } from './collect-completed-works.ts';
+import { FailingReplicaSets } from './failing-replica-sets.ts';
 import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
 import { WorkInventory } from './work-inventory.ts';
 import type { WorkWritten } from './write-works.ts';
@@ -26,11 +28,15 @@ export interface WorkControllersOptions {
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
+  /** @param kind plural of the kind that cannot be read */
+  readonly onWatchError?: ((kind: string, error: unknown) => void) | undefined;
 }
 
 export interface WorkControllers {
   /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
   whenIdle(): Promise<void>;
+  /** What fails now, for people; everything named is tried again. */
+  warnings(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -38,7 +44,8 @@ export interface WorkControllers {
 export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
   const { hub, clock, log, random, mayBegin } = options;
   const supervisor = new Supervisor({ clock, random, log });
-  const inventory = new WorkInventory({ api: hub, clock, random, log });
+  const inventory = new WorkInventory({ api: hub, clock, random, log }, options.onWatchError);
+  const failing = new FailingReplicaSets();
   const replicaSets = new WorkQueue(clock);
   const completed = new WorkQueue(clock);
   for (const reflector of inventory.reflectors)
@@ -63,10 +70,17 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         name: 'ManifestWorkReplicaSet',
         queue: replicaSets,
         concurrency: options.workers ?? 4,
-        reconcile: (key) => reconciler.reconcile(key),
+        mayPass: isRefusal,
+        reconcile: async (key) => {
+          const outcome = await reconciler.reconcile(key);
+          failing.succeeded(key);
+          return outcome;
+        },
         onError: (key, error) => {
           // Somebody else was faster: the next pass sees it. Nothing anybody has to know.
-          if (!(error instanceof ConflictError)) options.onError?.(key, error);
+          if (error instanceof ConflictError) return;
+          failing.failed(key, error);
+          options.onError?.(key, error);
         },
       },
       signal,
@@ -77,7 +91,14 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     const reconcile = (key: string) =>
       collectCompletedWork(inventory.works.store.get(key) as ManifestWork | undefined, { hub, clock });
     await runReconciler(
-      { ...shared, name: 'ManifestWork clean-up', queue: completed, concurrency: 1, reconcile },
+      {
+        ...shared,
+        name: 'ManifestWork clean-up',
+        queue: completed,
+        concurrency: 1,
+        mayPass: isRefusal,
+        reconcile,
+      },
       signal,
     );
   });
@@ -86,6 +107,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
       await synced;
       await Promise.all([replicaSets.whenIdle(), completed.whenIdle()]);
     },
+    warnings: () => [...inventory.warnings(), ...failing.warnings()],
     close: () => supervisor.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { sha256 } from '../../../adapters/store/world-digest.ts';
+import { isRefusal } from '../../../adapters/kube/kube-errors.ts';
 import { ConflictError } from '../../../core/errors.ts';
 import type { ObjectChange } from '../../../adapters/kube/object-store.ts';
 import { DEFAULT_MAX_REQUESTS } from '../../../adapters/kube/request-slots.ts';
@@ -153,6 +154,7 @@ export class PublishPipeline {
           random,
           log,
           mayBegin: (stop) => this.#leadership.whenHeld(stop),
+          mayPass: isRefusal,
           onError: (key, error) => {
             // Losing a race is not news.
             if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
