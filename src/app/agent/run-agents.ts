@@ -13,8 +13,14 @@ export interface RunAgentsOptions {
   readonly log: Logger;
 }
 
-/** Starts an agent per pair; those that name the same kubeconfig share its connections. Resolves when all have stopped. */
-export async function runAgents(options: RunAgentsOptions, signal: AbortSignal): Promise<void> {
+/**
+ * Starts an agent per pair; those that name the same kubeconfig share its connections. Resolves when all have stopped.
+ * @param cutOff requests that are under way are given up
+ */
+export async function runAgents(
+  options: RunAgentsOptions,
+  { signal, cutOff }: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
+): Promise<void> {
   const { pairs, settings, clock, log } = options;
   const clients = new Map<string, { readonly api: HttpKubeApi; readonly executors: ImpersonatingClients }>();
   const open = (file: string | undefined): { api: HttpKubeApi; executors: ImpersonatingClients } => {
@@ -51,12 +57,16 @@ export async function runAgents(options: RunAgentsOptions, signal: AbortSignal):
       .then(() => log.info('works and applied works are known', { cluster: clusterName }));
     return agent;
   });
+  const disconnect = (): void => {
+    for (const { api, executors } of clients.values()) {
+      api.close();
+      executors.close();
+    }
+  };
+  cutOff.addEventListener('abort', disconnect, { once: true });
   await aborted(signal);
   await Promise.all(agents.map((agent) => agent.close()));
-  for (const { api, executors } of clients.values()) {
-    api.close();
-    executors.close();
-  }
+  disconnect();
 }
 
 const EVENT_TEXT = {

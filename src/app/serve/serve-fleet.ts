@@ -39,6 +39,8 @@ export interface FleetController {
   /** Fetch the sources now. */
   reconcile(): void;
   close(): Promise<void>;
+  /** Gives up what keeps `close` waiting beside the hub, which is the caller's to close. */
+  cutOff(): void;
 }
 
 /** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
@@ -105,6 +107,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
       await Promise.all([...loops.map(({ close }) => close()), state.close()]);
       events.close();
     },
+    cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
   };
 }
 

@@ -40,8 +40,8 @@ interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 wrong flags or settings, 3 another process took the Lease: start it again, and it stands by.
-Everything else is retried.
+Exit codes: 0 stopped as asked, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease: start it again,
+and it stands by. Everything else is retried.
 
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
@@ -174,6 +174,11 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   // After everything that has to know of a take-over has subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
+  const cutOff = (): void => {
+    api.close();
+    fleet.cutOff();
+  };
+  io.cutOff.addEventListener('abort', cutOff, { once: true });
   log.info('controller started', {
     hub: api.server,
     listen: fleet.url,

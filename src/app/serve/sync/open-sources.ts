@@ -26,6 +26,8 @@ export interface OpenSource {
   readonly loop: GitLoop;
   readonly start: (supervisor: Supervisor) => void;
   readonly close: () => Promise<void>;
+  /** Stops the threads that parse. */
+  readonly cutOff: () => void;
 }
 
 export interface SourceSurroundings {
@@ -96,6 +98,7 @@ export async function openSources(
         close: async () => {
           await Promise.all([source.close(), pool.close(), reporter?.told.close(), from.close?.()]);
         },
+        cutOff: () => void pool.close(),
       };
     }),
   );
