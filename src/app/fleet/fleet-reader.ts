@@ -120,6 +120,11 @@ export class FleetReader {
     if (this.#unsettled === commit) this.#unsettled = undefined;
   }
 
+  /** What was remembered for the next start may be gone: `settle` does it again. */
+  forgetNoted(): void {
+    this.#unsettled ??= this.#lastComplete?.commit?.id;
+  }
+
   /** A commit that changed a few files in content alone; undefined: it is to be read as any other. */
   async #readFew(
     info: CommitInfo,

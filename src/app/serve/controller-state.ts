@@ -4,6 +4,7 @@ import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
+import { sleep } from '../../runtime/sleep.ts';
 import { HubRecords } from './publish/hub-records.ts';
 import { RecordedPast } from './publish/recorded-past.ts';
 import { PlanApprovals, type SourcePlans } from './publish/plan-approvals.ts';
@@ -28,6 +29,8 @@ export interface ControllerState {
    * publications is out of date: it is cleared, and read again from the records on the hub.
    */
   takeOver(takeOver: TakeOver): void;
+  /** Writes again what is gone, until the signal aborts: somebody may remove the data directory while nothing changes. */
+  keep(signal: AbortSignal): Promise<void>;
   /** Writes what waits. */
   close(): Promise<void>;
 }
@@ -41,6 +44,7 @@ export function isControllerData(name: string): boolean {
 
 /** Of the newest record of which the hub has all that came before. */
 const THROUGH = 'through';
+const KEEP_INTERVAL_MS = 10_000;
 
 export function openControllerState(options: ServeFleetOptions): ControllerState {
   const { api, dataDir, clock, log, maxRecords, embedded, schedule, leadership } = options;
@@ -70,7 +74,14 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   });
   const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
   const unrecorded = new UnrecordedPublications({ memory, digest: sha256, log, records });
+  const files = [memory, plans, commits, onHub, terms];
   return {
+    keep: async (signal) => {
+      while (!signal.aborted) {
+        await Promise.all(files.map((file) => file.keep()));
+        await sleep(clock, KEEP_INTERVAL_MS, signal);
+      }
+    },
     memory,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
@@ -89,7 +100,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     },
     close: async () => {
       await Promise.all([history.flush(), hubRecords?.close()]);
-      await Promise.all([memory, plans, commits, onHub, terms].map((file) => file.close()));
+      await Promise.all(files.map((file) => file.close()));
     },
   };
 }

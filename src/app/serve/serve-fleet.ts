@@ -84,6 +84,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     leadership,
   });
 
+  supervisor.start('data directory', (signal) => state.keep(signal));
   const standby = options.leadership && new Standby({ leadership, inventory, book, clock, barrier, state });
   standby?.start(supervisor);
   inventory.start(supervisor);
