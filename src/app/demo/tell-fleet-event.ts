@@ -16,6 +16,9 @@ export function tellFleetEvent(narrator: Narrator, event: FleetEvent): void {
         `hub follows Git: ${count(event.applied, 'object')} written, ${event.unchanged} as they were, ${event.pruned} removed`,
       );
       return;
+    case 'deleted':
+      narrator.tell('git', `${event.record.object} left Git and was deleted from the hub`);
+      return;
     case 'sync-problem':
       narrator.tell(
         'problem',

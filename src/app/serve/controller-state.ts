@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DeletionLog } from '../../adapters/store/deletion-log.ts';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
@@ -19,6 +20,7 @@ export interface ControllerState {
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
   readonly history: HistoryStore;
+  readonly deletions: DeletionLog;
   readonly unrecorded: UnrecordedPublications;
   /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
   readonly hubRecords: HubRecords | undefined;
@@ -45,6 +47,7 @@ export function isControllerData(name: string): boolean {
 /** Of the newest record of which the hub has all that came before. */
 const THROUGH = 'through';
 const KEEP_INTERVAL_MS = 10_000;
+const MAX_DELETIONS = 10_000;
 
 export function openControllerState(options: ServeFleetOptions): ControllerState {
   const { api, dataDir, clock, log, maxRecords, embedded, schedule, leadership } = options;
@@ -68,6 +71,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
         });
   const dir = join(dataDir, 'history');
   const history = new HistoryStore({ dir, maxRecords: maxRecords ?? 1_000, log });
+  const deletions = new DeletionLog({ dir, maxRecords: MAX_DELETIONS, log });
   const records = new HistoryReader(dir).list().then((read) => {
     hubRecords?.resume(read);
     return read;
@@ -86,6 +90,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
     history,
+    deletions,
     unrecorded,
     hubRecords,
     past,
@@ -99,7 +104,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
       past?.begin();
     },
     close: async () => {
-      await Promise.all([history.flush(), hubRecords?.close()]);
+      await Promise.all([history.flush(), deletions.flush(), hubRecords?.close()]);
       await Promise.all(files.map((file) => file.close()));
     },
   };

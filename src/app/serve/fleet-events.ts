@@ -2,6 +2,7 @@ import type { World } from '../../core/snapshot/world.ts';
 import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { HoldReason } from '../../core/publish/judge-result.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 
 /** What the controller did or saw, in the order in which it happened. `atMs`: milliseconds since the epoch. */
@@ -25,6 +26,8 @@ export type FleetHappening =
       /** The release that let more be deleted than the budget allows, and who gave it. */
       readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
+  /** An object left Git, and the hub. */
+  | { readonly kind: 'deleted'; readonly record: DeletionRecord }
   | {
       readonly kind: 'sync-problem';
       readonly source: string;

@@ -46,6 +46,18 @@ export function logEvent(log: Logger, event: FleetEvent): void {
       log.info(TEXT[kind], withPlans(fields));
       return;
     }
+    case 'deleted': {
+      const { source, object, commit, took, released } = event.record;
+      log.info('object deleted from the hub', {
+        source,
+        object,
+        commit: commit?.id,
+        author: commit?.author,
+        ...took,
+        ...(released !== null && { released: withPlans(released) }),
+      });
+      return;
+    }
     case 'held':
     case 'sync-problem': {
       const { kind, atMs: _at, message, ...fields } = event;

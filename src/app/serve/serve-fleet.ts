@@ -2,6 +2,7 @@ import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
@@ -70,7 +71,8 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   const decider = await openDecider({ ...parts, state, ledger });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished });
+  const onDeleted = deletionKeeper(emit, state);
+  const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished, onDeleted });
   let works: WorkControllers | undefined;
   const http = await serveHttp({
     options,
@@ -109,6 +111,13 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
       events.close();
     },
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
+  };
+}
+
+function deletionKeeper(emit: (happening: FleetHappening) => void, state: ControllerState) {
+  return (record: DeletionRecord): void => {
+    emit({ kind: 'deleted', record });
+    state.deletions.append(record);
   };
 }
 
