@@ -52,6 +52,11 @@ describe('a data directory that vanishes while the controller runs', () => {
     for (const name of ['publish-state.json', 'commits.json', 'git/fleet/berth-followed'])
       await expect.poll(() => existsSync(file(name)), { message: name }).toBe(true);
     await expect.poll(async () => (await new HistoryReader(file('history')).list()).length).toBe(2);
+    // The owner's alone, as before.
+    for (const name of ['', 'git', 'git/fleet', 'history', 'history/worlds'])
+      expect({ name, mode: statSync(file(name)).mode & 0o777 }).toEqual({ name, mode: 0o700 });
+    for (const name of ['publish-state.json', 'history/records.jsonl', 'git/fleet/berth-followed'])
+      expect({ name, mode: statSync(file(name)).mode & 0o777 }).toEqual({ name, mode: 0o600 });
     const [record] = await new HistoryReader(file('history')).list();
     await fleet.stop();
     const replay = await fleet.berth('replay', record?.hash ?? '', '--data', fleet.dataDir);
