@@ -2,7 +2,7 @@ import type { WatchFailure } from '../adapters/kube/reflector.ts';
 import { errorText } from '../core/errors.ts';
 import type { KindInfo } from '../core/model/kinds.ts';
 
-/** What the hub refuses of a kind, and the way out. */
+/** Says what the hub refuses for a kind, and what the user can do. */
 export function refusedKindText({ group, plural }: KindInfo, { verb, error }: WatchFailure): string {
   const resource = group === '' ? plural : `${plural}.${group}`;
   if (error.code !== 'kube.forbidden') return `${resource} cannot be read (${verb}): ${errorText(error)}`;

@@ -1,19 +1,19 @@
 import { killGroup } from './kill-group.ts';
 
-/**
- * The programs that this process has running, each the leader of a process group or a process of ours. What one of them does not
- * finish must neither keep this process from ending nor outlive it.
- */
+/** The child processes that this process has running, so that none of them outlives it or keeps it from ending. */
 class ChildGroups {
   readonly #leaders = new Set<number>();
   #isOver = false;
 
   constructor() {
-    // For a process that is ended at once, by `process.exit` or an error that nobody caught. Nothing helps against SIGKILL.
+    // Also after `process.exit` and after an uncaught error. SIGKILL leaves the children running.
     process.once('exit', () => this.endAll());
   }
 
-  /** @returns to be called when the program has ended */
+  /**
+   * @param leader process id of a child, which may lead a process group of its own; undefined: it could not be started
+   * @returns a function to call when the child has ended
+   */
   track(leader: number | undefined): () => void {
     if (leader === undefined) return () => undefined;
     this.#leaders.add(leader);
@@ -21,7 +21,7 @@ class ChildGroups {
     return () => void this.#leaders.delete(leader);
   }
 
-  /** Kills all of them, and from now on each as soon as it is tracked: the process ends. */
+  /** Kills all of them now, and later ones as soon as they are tracked. */
   endAll(): void {
     this.#isOver = true;
     for (const leader of this.#leaders) killGroup(leader, 'SIGKILL');

@@ -22,14 +22,14 @@ export interface ReconcilerOptions {
   readonly backoff?: BackoffLimits;
   /** What only a user can mend is looked at again this often; a change of the object comes sooner. Default 5 min. */
   readonly inputRetryMs?: number;
-  /** An InputError that may pass although nobody changes the object, such as a right that is missing for a moment. Default: none is. */
+  /** Whether an InputError may pass without a change of the object, as a missing right does. Default: never. */
   readonly mayPass?: (error: InputError) => boolean;
   readonly onError?: (key: string, error: unknown) => void;
   /** Waited for before each pass, with its key in hand: while it does not resolve, nothing is begun. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** The longest wait after an error that may pass: whoever grants the right waits no longer than this. */
+/** The longest wait after an error that may pass. A user who grants a missing right waits no longer than this. */
 const MAX_PASSING_MS = 30_000;
 
 /** Works on keys until the signal aborts, `concurrency` at a time; one failing key never stops another. Never rejects. */

@@ -84,7 +84,7 @@ describe('SIGTERM ends within 10 s', () => {
     await expect.poll(there, { interval: 20 }).toBeGreaterThan(5);
     frozen.child.kill('SIGSTOP');
     expect(await berth.stop()).toEqual(STOPPED);
-    expect(berth.text).not.toContain('ended in the middle');
+    expect(berth.text).not.toContain('work unfinished');
   });
 
   it('berth serve, while it connects to a hub that never answers', async () => {
@@ -94,6 +94,19 @@ describe('SIGTERM ends within 10 s', () => {
     const berth = serve(frozen.kubeconfig);
     await expect.poll(() => berth.text).toContain('commit read');
     expect(await berth.stop()).toEqual(STOPPED);
+  });
+
+  it('berth plan, while it reads from a hub that never answers', async () => {
+    const frozen = (hub = await startHubProcess(join(dir, 'hub')));
+    const base = git.commit(baseFiles);
+    git.commit({ 'web.yaml': yaml(placement('web')) });
+    frozen.child.kill('SIGSTOP');
+    const args = ['--repo', git.path, '--base', base, '--hub', '--kubeconfig', frozen.kubeconfig];
+    // The command prints nothing before it is done; this tells when it opens its connection.
+    const plan = start(['plan', ...args], { NODE_DEBUG: 'tls' });
+    await expect.poll(() => plan.text).toContain('TLS');
+    expect(await plan.stop()).toEqual({ code: 1, signal: null });
+    expect(plan.text).not.toContain('work unfinished');
   });
 
   it.each(['cat-file', 'fetch', 'ls-tree'])(

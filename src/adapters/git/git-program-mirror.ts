@@ -63,7 +63,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     return this.#fetchAnew(ref, options, false);
   }
 
-  /** Somebody removed the directory, maybe with all that lies beside it. */
+  /** After the directory was removed. */
   async #makeAgain(): Promise<void> {
     await super.close();
     await this.#unlock();

@@ -104,7 +104,7 @@ export interface FetchOptions {
 /** A repository that follows a remote. */
 export interface GitMirror extends GitRepository {
   /**
-   * How often the mirror was made again because its directory was gone. What was pinned is then forgotten.
+   * How often the mirror was made again after its directory was removed. Each time all pins are lost.
    */
   readonly timesMadeAgain: number;
   /**

@@ -89,7 +89,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return this.#fetchRef(ref, options);
   }
 
-  /** Somebody removed the directory, maybe with all that lies beside it. */
+  /** After the directory was removed. */
   async #makeAgain(): Promise<void> {
     await this.#unlock();
     this.#unlock = await takeDirectory(this.#options.mirrorDir);

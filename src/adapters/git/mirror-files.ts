@@ -12,7 +12,7 @@ export async function clearMirror(mirrorDir: string): Promise<void> {
   for (const part of PARTS) await rm(path.join(mirrorDir, part), { recursive: true, force: true });
 }
 
-/** False when somebody removed the mirror, or its directory. @param part what is looked for; '': the directory alone */
+/** False when the mirror was removed. @param part what is looked for in the directory; '': the directory itself */
 export async function isMirrorThere(mirrorDir: string, part: 'HEAD' | '' = 'HEAD'): Promise<boolean> {
   return (await stat(path.join(mirrorDir, part)).catch(() => undefined)) !== undefined;
 }

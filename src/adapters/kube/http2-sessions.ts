@@ -34,7 +34,7 @@ export class Http2Sessions {
   /** Those that take new streams. */
   readonly #usable = new Set<PooledSession>();
   readonly #all = new Map<ClientHttp2Session, TLSSocket>();
-  /** Ends the connections that are not made yet. */
+  /** Aborts connections that are still being opened. */
   readonly #closing = new AbortController();
   #opening: Promise<boolean> | undefined;
   #retired = false;
@@ -101,7 +101,7 @@ export class Http2Sessions {
     this.#closing.abort();
     for (const [session, socket] of this.#all) {
       session.destroy();
-      // A session that was to close in order waits for the other side, which may never answer.
+      // After `session.close()` the session waits for the server, which may never answer.
       socket.destroy();
     }
   }

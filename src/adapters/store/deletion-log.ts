@@ -6,14 +6,14 @@ import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { LineFile } from './line-file.ts';
 
 export interface DeletionLogOptions {
-  /** Beside the records of decisions. */
+  /** The directory of the history. */
   readonly dir: string;
-  /** The newest stay. */
+  /** Older records are dropped. */
   readonly maxRecords: number;
   readonly log: Logger;
 }
 
-/** What the sync deleted, one JSON document per line. Written behind its back: a full disk costs records, never a deletion. */
+/** The objects that the sync deleted, one JSON document per line. A write that fails loses records and never stops a deletion. */
 export class DeletionLog {
   readonly #options: DeletionLogOptions;
   readonly #lines: LineFile;

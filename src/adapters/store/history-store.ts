@@ -105,10 +105,10 @@ export class HistoryStore {
     if (this.#records > maxRecords * 1.25) await this.#compact();
   }
 
-  /** Somebody removed the folder: nothing of what was written before is there. */
+  /** The folder was removed: what was written before has to be written again when it is needed. */
   #beginAnew(): void {
     const { dir, log } = this.#options;
-    log.warn('history is gone, a new one begins', { folder: dir });
+    log.warn('history was removed, a new one begins', { folder: dir });
     this.#known.clear();
     this.#records = 0;
   }

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 
 /**
- * The result of `write`, which makes a file in a directory. When the directory is gone, it is made again, readable to us alone, and
- * `write` is tried once more. Nothing is looked at while the directory is there.
+ * Calls `write`, which creates a file in the directory. If the directory is missing, it is created with access for the owner alone,
+ * and `write` is called once more.
  * @throws what the file system throws
  */
 export async function inDirectory<T>(directory: string, write: () => Promise<T>): Promise<T> {

@@ -65,10 +65,7 @@ export class JsonFileMap<T> {
     return this.#appending;
   }
 
-  /**
-   * Writes everything again when the file is gone while there is something to keep: somebody removed it, or its directory. To be
-   * called now and then; nothing else notices while nothing changes.
-   */
+  /** Writes the file again if it was removed and there are entries. Call it at intervals: a file is removed without notice. */
   async keep(): Promise<void> {
     if (this.#values.size > 0 && this.#pending === undefined && !(await this.#isThere())) await this.#write();
   }
@@ -115,15 +112,15 @@ export class JsonFileMap<T> {
     await syncDirectory(dirname(this.#file));
   }
 
-  /** A journal is worth nothing without what it goes with. */
+  /** Writes everything when the file or the journal was removed: one cannot be read without the other. */
   async #append(entries: readonly (readonly [string, T])[]): Promise<void> {
     const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, entries));
     if (isWhole) return;
-    this.#log.warn('state file is gone, written again', { file: this.#file });
+    this.#log.warn('state file was removed, it is written again', { file: this.#file });
     await this.#writeAll();
   }
 
-  /** Also while there is no file yet. */
+  /** True also as long as nothing was written yet. */
   async #isThere(): Promise<boolean> {
     return this.#generation === 0 || (await stat(this.#file).catch(() => undefined)) !== undefined;
   }

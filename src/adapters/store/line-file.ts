@@ -37,7 +37,7 @@ export class LineFile {
     await syncDirectory(dirname(this.#file));
   }
 
-  /** False when the file is not where it was: removed, or another one stands in its place. The next append begins a new one. */
+  /** False when the file was removed, moved or replaced. The next append then creates a new file. */
   async isThere(): Promise<boolean> {
     const [found, own] = await Promise.all([
       stat(this.#file).catch(() => undefined),

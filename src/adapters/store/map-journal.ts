@@ -36,7 +36,7 @@ export class MapJournal<T> {
     });
   }
 
-  /** Resolves with true when the entries are on the disk, with false when what was appended before is there no more. */
+  /** @returns true: the entries are on the disk; false: nothing was written, because the journal was removed */
   async append(generation: number, entries: readonly (readonly [string, T])[]): Promise<boolean> {
     const lines = entries.map((entry) => JSON.stringify(entry));
     if (this.#generation !== generation) {

@@ -1,6 +1,7 @@
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../adapters/kube/load-kube-config.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
 import type { AgentEvent, AgentOptions } from './agent-options.ts';
 import type { AgentPair } from './agent-pairs.ts';
 import { ImpersonatingClients } from './impersonating-clients.ts';
@@ -15,11 +16,11 @@ export interface RunAgentsOptions {
 
 /**
  * Starts an agent per pair; those that name the same kubeconfig share its connections. Resolves when all have stopped.
- * @param cutOff requests that are under way are given up
+ * @param stopping `signal` stops the agents in order; `cutOff` drops the requests that are still under way
  */
 export async function runAgents(
   options: RunAgentsOptions,
-  { signal, cutOff }: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
+  stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
 ): Promise<void> {
   const { pairs, settings, clock, log } = options;
   const clients = new Map<string, { readonly api: HttpKubeApi; readonly executors: ImpersonatingClients }>();
@@ -63,8 +64,8 @@ export async function runAgents(
       executors.close();
     }
   };
-  cutOff.addEventListener('abort', disconnect, { once: true });
-  await aborted(signal);
+  onAbort(stopping.cutOff, disconnect);
+  await aborted(stopping.signal);
   await Promise.all(agents.map((agent) => agent.close()));
   disconnect();
 }

@@ -9,7 +9,7 @@ export interface CliIo {
   readonly colour: boolean;
   /** Aborted on SIGINT or SIGTERM: long-running commands stop in order and return. */
   readonly signal: AbortSignal;
-  /** Aborted some seconds after `signal`: requests and the like that are still under way are to be given up. */
+  /** Aborted some seconds after `signal`: a command then drops the requests that are still under way. */
   readonly cutOff: AbortSignal;
 }
 

@@ -18,15 +18,32 @@ export interface DeletionFlags extends HistoryFlags {
 /** Lists what the sync deleted from the hub, newest last. */
 export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<ExitCode> {
   if (asksHub(flags))
-    throw wrongOption('--deletions', 'is recorded in the data directory alone, expected it without a hub');
+    throw wrongOption(
+      '--deletions',
+      'reads the data directory only, expected no --hub, --kubeconfig or --context',
+    );
   const { name, limit, output } = flags;
-  const found = (await readDeletions(historyDir(flags)))
-    .filter(({ object }) => name === undefined || object.endsWith(` ${name}`))
-    .slice(-limit);
-  io.stdout.write(
-    output === 'table' ? renderTextTable(HEADINGS, found.map(row)) : await renderDocument(found, output),
-  );
+  const found = (await deletionsOf(flags, name)).slice(-limit);
+  io.stdout.write(output === 'table' ? renderDeletions(found) : await renderDocument(found, output));
   return 0;
+}
+
+/** What the history of a placement says below its records; '' when no object of its name was deleted. */
+export async function deletionsBelow(flags: HistoryFlags, placement: string): Promise<string> {
+  const found = asksHub(flags) ? [] : await deletionsOf(flags, placement);
+  return found.length === 0 ? '' : `\nDeleted from the hub:\n${renderDeletions(found)}`;
+}
+
+async function deletionsOf(
+  flags: HistoryFlags,
+  name: string | undefined,
+): Promise<readonly DeletionRecord[]> {
+  const all = await readDeletions(historyDir(flags));
+  return all.filter(({ object }) => name === undefined || object.endsWith(` ${name}`));
+}
+
+function renderDeletions(records: readonly DeletionRecord[]): string {
+  return renderTextTable(HEADINGS, records.map(row));
 }
 
 const HEADINGS = ['DELETED', 'OBJECT', 'SOURCE', 'TOOK AWAY', 'COMMIT', 'AUTHOR', 'RELEASED BY'];

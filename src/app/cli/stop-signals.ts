@@ -1,8 +1,8 @@
 import { childGroups } from '../../runtime/child-groups.ts';
 
-/** How long what is under way has to end by itself. */
+/** Requests and programs that are still running after this time are ended. */
 const CUT_OFF_AFTER_MS = 3_000;
-/** After this long a command that was told to stop is ended. Whoever sent the signal waits 10 s, as docker stop does. */
+/** The process exits after this time in any case. `docker stop` sends SIGKILL after 10 s. */
 const EXIT_AFTER_MS = 8_000;
 
 export interface StopSignals {
@@ -13,8 +13,8 @@ export interface StopSignals {
 }
 
 /**
- * Listens for SIGINT and SIGTERM. A process that was told to stop ends within 10 s, whatever hangs: a hub that does not answer, a
- * program that it started, a thread. What it was told to write down before is on disk; what is lost is found again at the next start.
+ * Listens for SIGINT and SIGTERM. After the first of them the process ends within 10 s, also when a hub does not answer, or when a
+ * child process or a thread does not end. The next start makes up for what was not written, as after a crash.
  */
 export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): StopSignals {
   const [stop, cutOff] = [new AbortController(), new AbortController()];
@@ -25,17 +25,17 @@ export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): Sto
       cutOff.abort();
     }, CUT_OFF_AFTER_MS).unref();
     setTimeout(() => {
-      // The command is done, and only something that it opened is left.
+      // The command has returned: only a handle that it left open keeps the process alive.
       if (process.exitCode !== undefined) process.exit();
       stderr.write(
-        `error: not stopped after ${EXIT_AFTER_MS / 1_000} s, ended in the middle of what hangs\n`,
+        `error: not stopped after ${EXIT_AFTER_MS / 1_000} s: the process exits with work unfinished\n`,
       );
       process.exit(1);
     }, EXIT_AFTER_MS).unref();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      // The second Ctrl-C means it: leave at once with the signal's usual code.
+      // The second signal ends the process at once, with the exit code that is usual for the signal.
       if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
       begin();
     });

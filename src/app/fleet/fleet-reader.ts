@@ -120,7 +120,7 @@ export class FleetReader {
     if (this.#unsettled === commit) this.#unsettled = undefined;
   }
 
-  /** What was remembered for the next start may be gone: `settle` does it again. */
+  /** The mirror lost its pins: the next `settle` pins the last complete commit again. */
   forgetNoted(): void {
     this.#unsettled ??= this.#lastComplete?.commit?.id;
   }

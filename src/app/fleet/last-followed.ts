@@ -24,7 +24,7 @@ export class LastFollowed {
     return settings === this.#settings ? commit : undefined;
   }
 
-  /** The file may be gone: the next call of `store` writes it whatever it said. */
+  /** The file was removed: the next call of `store` writes it in any case. */
   forgetNoted(): void {
     this.#stored = undefined;
   }

@@ -1,6 +1,6 @@
 import { errorText } from '../../core/errors.ts';
 
-/** More are counted, not named. */
+/** Further ones are only counted. */
 const MAX_NAMED = 20;
 
 /** The replica sets whose last pass failed, by `namespace/name`, and why. */
@@ -15,7 +15,7 @@ export class FailingReplicaSets {
     this.#reasons.delete(key);
   }
 
-  /** One line for each of the first, by name. */
+  /** One line for each, sorted by name, and one for those that are only counted. */
   warnings(): readonly string[] {
     const failing = [...this.#reasons].sort(([a], [b]) => (a < b ? -1 : 1));
     const lines = failing

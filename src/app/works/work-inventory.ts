@@ -37,7 +37,7 @@ export class WorkInventory {
   readonly #byLabel = new KeyIndex((replicaSet) => ownerLabelValue(replicaSet.metadata));
   readonly #byPlacement = new KeyIndex((replicaSet) => placementKeys(replicaSet));
 
-  /** @param onError told of each request for a kind (its plural) that failed */
+  /** @param onError called for each failed list or watch, with the plural of the kind */
   constructor(
     options: Omit<ReflectorOptions, 'kind' | 'onError'>,
     onError?: (kind: string, error: unknown) => void,
@@ -61,7 +61,7 @@ export class WorkInventory {
     return [this.replicaSets, this.works, this.placements, this.decisions, this.clusters];
   }
 
-  /** What the hub refuses. Without a first list of each kind nothing is done at all. */
+  /** What the hub refuses. Until each kind has been listed once, the controllers do nothing. */
   warnings(): readonly string[] {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];

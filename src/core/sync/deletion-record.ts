@@ -11,19 +11,19 @@ export interface DeletionRecord {
   /** The commit that was followed, which no longer held the object; null for a plain folder. */
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
   readonly took: TakenAway;
-  /** The release that let it happen, when one was needed. */
+  /** The release that allowed the deletion; null: none was needed. */
   readonly released: { readonly token: string; readonly by: string } | null;
 }
 
-/** What the hub said of the object just before. Empty: the object itself and nothing else that is known. */
+/** By the object's status on the hub before the deletion. Empty: the status says nothing of it. */
 export interface TakenAway {
-  /** Clusters that a placement had selected. */
+  /** Number of clusters that a placement had selected. */
   readonly clusters?: number;
-  /** Clusters on which a replica set had works. */
+  /** Number of clusters on which a replica set had works. */
   readonly works?: number;
 }
 
-/** What goes with an object, by its status on the hub. */
+/** What is deleted together with an object. */
 export function takenAway(object: KubeObject): TakenAway {
   const status = (object['status'] ?? {}) as {
     readonly numberOfSelectedClusters?: unknown;
@@ -36,7 +36,7 @@ export function takenAway(object: KubeObject): TakenAway {
   return {};
 }
 
-/** @param live as the hub had it */
+/** @param live the object as the hub had it before the deletion */
 export function deletionRecord(
   live: KubeObject,
   {

@@ -63,23 +63,37 @@ async function runHistory(io: CliIo, placement: string | undefined, flags: Histo
     .filter((record) => placement === undefined || record.placement === placement)
     .slice(-limit);
   const moves = flags.why ? await movesOf(flags, all, records) : undefined;
-  io.stdout.write(
-    flags.output === 'table'
-      ? renderTextTable(
-          [...HEADINGS, ...(moves === undefined ? [] : ['CAUSED BY'])],
-          records.map((record) => [
-            ...row(record),
-            ...(moves === undefined ? [] : [causesText(moves.get(record.hash))]),
-          ]),
-        )
-      : await renderDocument(
-          moves === undefined
-            ? records
-            : records.map((record) => ({ ...record, moves: moves.get(record.hash) ?? null })),
-          flags.output,
-        ),
-  );
+  if (flags.output === 'table')
+    io.stdout.write(`${tableOf(records, moves)}${await belowTable(flags, placement)}`);
+  else
+    io.stdout.write(
+      await renderDocument(
+        moves === undefined
+          ? records
+          : records.map((record) => ({ ...record, moves: moves.get(record.hash) ?? null })),
+        flags.output,
+      ),
+    );
   return 0;
+}
+
+function tableOf(
+  records: readonly AnyRecord[],
+  moves: ReadonlyMap<string, DecisionChanges> | undefined,
+): string {
+  return renderTextTable(
+    [...HEADINGS, ...(moves === undefined ? [] : ['CAUSED BY'])],
+    records.map((record) => [
+      ...row(record),
+      ...(moves === undefined ? [] : [causesText(moves.get(record.hash))]),
+    ]),
+  );
+}
+
+async function belowTable(flags: HistoryFlags, placement: string | undefined): Promise<string> {
+  if (placement === undefined) return '';
+  const { deletionsBelow } = await import('../deletion-history.ts');
+  return deletionsBelow(flags, placement);
 }
 
 const HEADINGS = [

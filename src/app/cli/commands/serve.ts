@@ -17,6 +17,7 @@ import { addElectionFlags, type ElectionFlags, electionOf } from '../election-fl
 import { connectHub, stopOnSignalOrLoss } from '../elected-hub.ts';
 import { addHubFlags, type HubFlags } from '../hub-flags.ts';
 import { wrongOption, wrongValue } from '../wrong-option.ts';
+import { onAbort } from '../../../runtime/on-abort.ts';
 
 interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
   readonly config?: string;
@@ -174,11 +175,10 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   // After everything that has to know of a take-over has subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
-  const cutOff = (): void => {
+  onAbort(io.cutOff, () => {
     api.close();
     fleet.cutOff();
-  };
-  io.cutOff.addEventListener('abort', cutOff, { once: true });
+  });
   log.info('controller started', {
     hub: api.server,
     listen: fleet.url,

@@ -13,7 +13,7 @@ import { controlProblems } from './rollout-control.ts';
 /** Why nothing new starts, or why it is not the current template that is rolled out. */
 export type RolloutHold = 'none' | 'paused' | 'aborted' | 'rolled-back';
 
-/** What came of a pass. */
+/** The result of a pass over a replica set. */
 export interface PassOutcome {
   /** RFC 3339 */
   readonly now: string;
@@ -170,7 +170,7 @@ function applied(placements: readonly PlacementOutcome[], summary: WorkSummary):
 }
 
 function notWritten(failure: string): Condition {
-  const message = `works could not be written, and are tried again: ${failure}`;
+  const message = `works could not be written and are tried again: ${failure}`;
   return { type: 'ManifestworkApplied', status: 'False', reason: 'NotAsExpected', message };
 }
 

@@ -72,7 +72,13 @@ describe('what the sync deletes', () => {
     expect(stdout).toContain(id.slice(0, 8));
     expect(JSON.parse((await history('team-a/web', '-o', 'json')).stdout)).toHaveLength(2);
     expect(JSON.parse((await history('team-b/web', '-o', 'json')).stdout)).toEqual([]);
-    expect((await fleet.berth('history', '--data', fleet.dataDir)).stdout).toContain('team-a/web');
+    const all = (await fleet.berth('history', '--data', fleet.dataDir)).stdout;
+    expect(all).toContain('team-a/web');
+    expect(all).not.toContain('Deleted from the hub');
+    const one = (await fleet.berth('history', 'team-a/web', '--data', fleet.dataDir)).stdout;
+    expect(one).toMatch(
+      /\nDeleted from the hub:\nDELETED .*\n.*Placement team-a\/web +fleet +decision for 6 /,
+    );
   });
 
   it('is recorded with the release that let it happen', async () => {
