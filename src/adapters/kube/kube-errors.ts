@@ -56,8 +56,11 @@ export function networkError(problem: string, request: RequestSubject, cause?: u
   });
 }
 
-/** The server answered 401, 403 or 404: a right, an object, its namespace or its kind is missing, maybe only for a moment. */
-export function isRefusal(error: unknown): boolean {
+/**
+ * Whether the server answered 401, 403 or 404. The right, object, namespace or kind that is missing may be there a moment later,
+ * so that the same request is worth trying again.
+ */
+export function mayBeAllowedLater(error: unknown): boolean {
   return error instanceof InputError && REFUSALS.has(error.code);
 }
 

@@ -19,6 +19,9 @@ export function tellFleetEvent(narrator: Narrator, event: FleetEvent): void {
     case 'deleted':
       narrator.tell('git', `${event.record.object} left Git and was deleted from the hub`);
       return;
+    case 'hub-restored':
+      narrator.tell('hub', `the hub was ${event.how}: it is compared with Git before anything is decided`);
+      return;
     case 'sync-problem':
       narrator.tell(
         'problem',

@@ -5,6 +5,7 @@ import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
+import type { HubPosition } from '../../core/sync/hub-position.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { HubRecords } from './publish/hub-records.ts';
 import { RecordedPast } from './publish/recorded-past.ts';
@@ -19,6 +20,8 @@ export interface ControllerState {
   readonly memory: JsonFileMap<PublishState>;
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
+  /** How far the history of the hub had got. */
+  readonly hubPositions: JsonFileMap<HubPosition>;
   readonly history: HistoryStore;
   readonly deletions: DeletionLog;
   readonly unrecorded: UnrecordedPublications;
@@ -31,7 +34,7 @@ export interface ControllerState {
    * publications is out of date: it is cleared, and read again from the records on the hub.
    */
   takeOver(takeOver: TakeOver): void;
-  /** Writes again what is gone, until the signal aborts: somebody may remove the data directory while nothing changes. */
+  /** Writes state files again that were removed, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
   /** Writes what waits. */
   close(): Promise<void>;
@@ -39,7 +42,7 @@ export interface ControllerState {
 
 /** Whether an entry of a data directory is the controller's. */
 export function isControllerData(name: string): boolean {
-  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|commits|hub-records)\.json.*)$/.test(
+  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|commits|hub-records|hub-position|led-terms)\.json.*)$/.test(
     name,
   );
 }
@@ -57,6 +60,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   const commits = open<ReadCommit>('commits.json');
   const onHub = open<string>('hub-records.json');
   const terms = open<string>('led-terms.json');
+  const hubPositions = open<HubPosition>('hub-position.json');
   const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
     embedded === true || schedule === 'upstream'
@@ -78,7 +82,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   });
   const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
   const unrecorded = new UnrecordedPublications({ memory, digest: sha256, log, records });
-  const files = [memory, plans, commits, onHub, terms];
+  const files = [memory, plans, commits, onHub, terms, hubPositions];
   return {
     keep: async (signal) => {
       while (!signal.aborted) {
@@ -89,6 +93,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     memory,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
+    hubPositions,
     history,
     deletions,
     unrecorded,

@@ -32,6 +32,8 @@ export interface InventoryOptions {
   /** A kind that the hub did not confirm for this long holds every change. */
   readonly staleAfterMs: number;
   readonly onError: (kind: string, error: unknown) => void;
+  /** See ReflectorOptions. */
+  readonly historyOf?: (() => Promise<number>) | undefined;
 }
 
 /** What Berth knows of the hub: one list-watch per kind. */
@@ -49,7 +51,7 @@ export class HubInventory {
   constructor(options: InventoryOptions) {
     this.#options = options;
     const reflect = (kind: KindInfo, transform?: (object: KubeObject) => KubeObject): Reflector => {
-      const { api, clock, random, log, onError } = options;
+      const { api, clock, random, log, onError, historyOf } = options;
       const report = (error: unknown): void => onError(kind.kind, error);
       return new Reflector({
         api,
@@ -58,6 +60,7 @@ export class HubInventory {
         random,
         log,
         onError: report,
+        historyOf,
         ...(transform && { transform }),
       });
     };

@@ -13,6 +13,7 @@ import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from './publish/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
+import { HubContinuity, type HubContinuityOptions } from './hub-continuity.ts';
 import { HubInventory } from './hub-inventory.ts';
 import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
@@ -40,13 +41,13 @@ export interface FleetController {
   /** Fetch the sources now. */
   reconcile(): void;
   close(): Promise<void>;
-  /** Gives up what keeps `close` waiting beside the hub, which is the caller's to close. */
+  /** Ends threads that `close` waits for. The caller closes the client of the hub. */
   cutOff(): void;
 }
 
 /** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
 export async function serveFleet(options: ServeFleetOptions): Promise<FleetController> {
-  const { api, clock, random, log, leadership = SOLE_LEADER } = options;
+  const { clock, random, log, leadership = SOLE_LEADER } = options;
   const supervisor = new Supervisor({ clock, random, log });
   const events = new EventStream(clock);
   const metrics = new ControllerMetrics();
@@ -54,21 +55,24 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     events.emit(happening);
     metrics.saw({ atMs: clock.now(), ...happening });
   };
-  const inventory = new HubInventory({
-    api,
-    clock,
-    random,
-    log,
-    staleAfterMs: options.staleAfterMs ?? 300_000,
-    onError: (kind, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
-  });
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
+  const continuity = continuityOf(options, state, {
+    positions: () => inventory.reflectors.map(({ position }) => position),
+    onBreak: (how) => {
+      emit({ kind: 'hub-restored', how });
+      barrier.hubChanged();
+      if (decider instanceof PublishPipeline) decider.hubChanged();
+      for (const { loop } of loops) loop.hubChanged();
+    },
+  });
+  const historyOf = continuity && (() => continuity.look());
+  const inventory = inventoryOf(options, emit, historyOf);
   const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
   const parts = { options, barrier, inventory, book, emit, metrics };
-  const decider = await openDecider({ ...parts, state, ledger });
+  const decider = await openDecider({ ...parts, state, ledger, continuity });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const onDeleted = deletionKeeper(emit, state);
@@ -92,7 +96,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   inventory.start(supervisor);
   decider.start(supervisor);
   for (const { start } of loops) start(supervisor);
-  if (options.works !== false) works = startWorks(options, emit);
+  if (options.works !== false) works = startWorks(options, emit, historyOf);
   const ready = becomeReady({ decider, standby, book, readiness, http, emit }, supervisor.signal);
   if (decider instanceof PublishPipeline)
     supervisor.start('digests', async (signal) => {
@@ -107,11 +111,32 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);
+      continuity?.note();
       await Promise.all([...loops.map(({ close }) => close()), state.close()]);
       events.close();
     },
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
   };
+}
+
+function inventoryOf(
+  { api, clock, random, log, staleAfterMs = 300_000 }: ServeFleetOptions,
+  emit: (happening: FleetHappening) => void,
+  historyOf: (() => Promise<number>) | undefined,
+): HubInventory {
+  const onError = (kind: string, error: unknown): void =>
+    emit({ kind: 'error', where: `watch ${kind}`, error });
+  return new HubInventory({ api, clock, random, log, staleAfterMs, onError, historyOf });
+}
+
+/** Undefined where no source is applied: then there is nothing to compare the hub with. */
+function continuityOf(
+  { api, sources }: ServeFleetOptions,
+  { hubPositions: memory }: ControllerState,
+  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak'>,
+): HubContinuity | undefined {
+  if (sources.every(({ sync }) => sync === 'observe')) return undefined;
+  return new HubContinuity({ api, memory, ...watches });
 }
 
 function deletionKeeper(emit: (happening: FleetHappening) => void, state: ControllerState) {
@@ -168,8 +193,9 @@ async function openDecider(parts: {
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
+  readonly continuity: HubContinuity | undefined;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, barrier, inventory, book, emit, metrics, state, ledger } = parts;
+  const { options, barrier, inventory, book, emit, metrics, state, ledger, continuity } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
   const recorder = new DecisionRecorder({
@@ -197,6 +223,7 @@ async function openDecider(parts: {
     barrier,
     recorder,
     unrecorded: state.unrecorded,
+    isHubRestored: () => continuity?.wasRestored === true,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
     isFollowing: () => ledger.isFollowing,
@@ -211,7 +238,11 @@ async function engineOf(options: ServeFleetOptions): Promise<NonNullable<ServeFl
   return startEngine();
 }
 
-function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening) => void): WorkControllers {
+function startWorks(
+  options: ServeFleetOptions,
+  emit: (happening: FleetHappening) => void,
+  historyOf: (() => Promise<number>) | undefined,
+): WorkControllers {
   const { api, clock, log, random, leadership } = options;
   return startWorkControllers({
     mayBegin: leadership && ((signal) => leadership.whenHeld(signal)),
@@ -219,6 +250,7 @@ function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening
     clock,
     log,
     random,
+    historyOf,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
       // Somebody was faster; it is read and decided again at once.

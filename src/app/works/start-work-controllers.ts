@@ -1,4 +1,4 @@
-import { isRefusal } from '../../adapters/kube/kube-errors.ts';
+import { mayBeAllowedLater } from '../../adapters/kube/kube-errors.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
@@ -26,6 +26,8 @@ export interface WorkControllersOptions {
   readonly workers?: number | undefined;
   /** Waited for before anything is written for a replica set or a work. Default: nothing. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** See ReflectorOptions. */
+  readonly historyOf?: (() => Promise<number>) | undefined;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
   /** @param kind plural of the kind that cannot be read */
@@ -35,16 +37,16 @@ export interface WorkControllersOptions {
 export interface WorkControllers {
   /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
   whenIdle(): Promise<void>;
-  /** What fails now, for people; everything named is tried again. */
+  /** What fails at the moment, as text for users; all of it is tried again. */
   warnings(): readonly string[];
   close(): Promise<void>;
 }
 
 /** Runs the hub-side controllers of works: ManifestWorkReplicaSet -> ManifestWorks, and the clean-up of completed works. */
 export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
-  const { hub, clock, log, random, mayBegin } = options;
+  const { hub, clock, log, random, mayBegin, historyOf } = options;
   const supervisor = new Supervisor({ clock, random, log });
-  const inventory = new WorkInventory({ api: hub, clock, random, log }, options.onWatchError);
+  const inventory = new WorkInventory({ api: hub, clock, random, log, historyOf }, options.onWatchError);
   const failing = new FailingReplicaSets();
   const replicaSets = new WorkQueue(clock);
   const completed = new WorkQueue(clock);
@@ -70,7 +72,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         name: 'ManifestWorkReplicaSet',
         queue: replicaSets,
         concurrency: options.workers ?? 4,
-        mayPass: isRefusal,
+        mayPass: mayBeAllowedLater,
         reconcile: async (key) => {
           const outcome = await reconciler.reconcile(key);
           failing.succeeded(key);
@@ -96,7 +98,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         name: 'ManifestWork clean-up',
         queue: completed,
         concurrency: 1,
-        mayPass: isRefusal,
+        mayPass: mayBeAllowedLater,
         reconcile,
       },
       signal,

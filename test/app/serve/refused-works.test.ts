@@ -1,16 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MANIFEST_WORK, NAMESPACE } from '../../../src/core/model/kinds.ts';
 import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
-import { template } from '../../core/work/replica-set-world.ts';
-import { baseFiles, placement, yaml } from './fleet-fixture.ts';
+import { baseFiles, placement, replicaSet, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
-
-const replicaSet = {
-  apiVersion: 'work.open-cluster-management.io/v1alpha1',
-  kind: 'ManifestWorkReplicaSet',
-  metadata: { name: 'web', namespace: 'team-a' },
-  spec: { manifestWorkTemplate: template('1'), placementRefs: [{ name: 'web' }] },
-};
 
 describe('a hub that refuses works for a moment', () => {
   let fleet: ServedFleet;

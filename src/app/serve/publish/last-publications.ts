@@ -12,10 +12,10 @@ interface Entry extends LastPublication {
 
 /** What was published last of each placement, so that it can be told from what others made of it. */
 export class LastPublications {
-  readonly #deps: Pick<PublisherDependencies, 'memory' | 'unrecorded'>;
+  readonly #deps: Pick<PublisherDependencies, 'memory' | 'unrecorded' | 'isHubRestored'>;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(deps: Pick<PublisherDependencies, 'memory' | 'unrecorded'>) {
+  constructor(deps: Pick<PublisherDependencies, 'memory' | 'unrecorded' | 'isHubRestored'>) {
     this.#deps = deps;
   }
 
@@ -24,12 +24,13 @@ export class LastPublications {
     const { uid } = placement.metadata;
     const known = this.#entries.get(key);
     if (known !== undefined) return known.uid === uid ? known : undefined;
-    const { memory, unrecorded } = this.#deps;
+    const { memory, unrecorded, isHubRestored } = this.#deps;
     const recorded = recordedPublication({
       record: unrecorded.lastRecordOf(key),
       state: memory.get(key),
       placement,
       pages,
+      isHubRestored: isHubRestored(),
     });
     // Kept: the record is at hand for the first look only, and what comes next may fail.
     if (recorded !== undefined) this.#entries.set(key, { uid, ...recorded });

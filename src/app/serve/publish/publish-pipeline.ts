@@ -1,5 +1,5 @@
 import { sha256 } from '../../../adapters/store/world-digest.ts';
-import { isRefusal } from '../../../adapters/kube/kube-errors.ts';
+import { mayBeAllowedLater } from '../../../adapters/kube/kube-errors.ts';
 import { ConflictError } from '../../../core/errors.ts';
 import type { ObjectChange } from '../../../adapters/kube/object-store.ts';
 import { DEFAULT_MAX_REQUESTS } from '../../../adapters/kube/request-slots.ts';
@@ -49,6 +49,8 @@ export interface PipelineOptions {
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly recorder: DecisionRecorder;
   readonly unrecorded: UnrecordedPublications;
+  /** The hub was found restored from a backup: what it shows may be older than what was published last. */
+  readonly isHubRestored: () => boolean;
   readonly book: PublishedBook;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: PlanApprovals;
@@ -113,6 +115,7 @@ export class PublishPipeline {
         return world === undefined || clusters.every((cluster) => known.has(cluster));
       },
       decideAgain: (key) => this.scheduling.request('decisions', key),
+      isHubCompared: () => options.barrier.isHubCompared,
       isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
       lostBecause: (result, clusters) => {
         const world = recorder.worldOf(result);
@@ -154,7 +157,7 @@ export class PublishPipeline {
           random,
           log,
           mayBegin: (stop) => this.#leadership.whenHeld(stop),
-          mayPass: isRefusal,
+          mayPass: mayBeAllowedLater,
           onError: (key, error) => {
             // Losing a race is not news.
             if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
@@ -163,6 +166,12 @@ export class PublishPipeline {
         signal,
       ),
     );
+  }
+
+  /** The hub was restored or replaced. */
+  hubChanged(): void {
+    this.#placements.forgetAll();
+    this.#view.forgetAll();
   }
 
   /** Somebody else writes the pages that Berth writes. */

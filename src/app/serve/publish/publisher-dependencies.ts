@@ -48,6 +48,10 @@ export interface PublisherDependencies {
   readonly record: (entry: PublishedDecision) => string;
   /** What a process that was killed published and did not record. */
   readonly unrecorded: Pick<UnrecordedPublications, 'lookAt' | 'lastRecordOf'>;
+  /** The hub was found restored from a backup: what it shows may be older than what was published last. */
+  readonly isHubRestored: () => boolean;
+  /** False while a hub that was restored or replaced was not compared with Git. */
+  readonly isHubCompared: () => boolean;
   /** Told after each complete pass: what is published now. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
 }

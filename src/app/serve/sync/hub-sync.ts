@@ -92,6 +92,11 @@ export class HubSync {
     return this.#settled !== undefined;
   }
 
+  /** The hub may hold anything: the next call of `sync` compares everything. */
+  distrust(): void {
+    this.#settled = undefined;
+  }
+
   /**
    * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
    * the last call, so that what changed in the source is enough to look at, where that can be told.

@@ -27,7 +27,7 @@ export interface OpenSource {
   readonly loop: GitLoop;
   readonly start: (supervisor: Supervisor) => void;
   readonly close: () => Promise<void>;
-  /** Stops the threads that parse. */
+  /** Ends the threads that parse. */
   readonly cutOff: () => void;
 }
 
