@@ -6,6 +6,7 @@ import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
+import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { HubRecords } from './publish/hub-records.ts';
 import { RecordedPast } from './publish/recorded-past.ts';
@@ -31,9 +32,10 @@ export interface ControllerState {
   readonly past: RecordedPast | undefined;
   /**
    * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
-   * publications is out of date: it is cleared, and read again from the records on the hub.
+   * publications is out of date: it is cleared, and read again from the records on the hub. A hub that was restored from a backup may
+   * show a term from before the last one that this data directory led. Then its own record is the newest, and it is kept.
    */
-  takeOver(takeOver: TakeOver): void;
+  takeOver(takeOver: TakeOver, hub: { readonly wasRestored: boolean }): void;
   /** Writes state files again that were removed, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
   /** Writes what waits. */
@@ -99,11 +101,12 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     unrecorded,
     hubRecords,
     past,
-    takeOver: ({ lease, term, previousTerm }) => {
+    takeOver: ({ lease, term, previousTerm }, { wasRestored }) => {
       const last = terms.get(lease);
       // Where this cannot be written, the next start treats the directory as out of date.
       void terms.persist(lease, term).catch(() => undefined);
       if (last === previousTerm) return;
+      if (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? '')) return;
       memory.clear();
       unrecorded.forget();
       past?.begin();

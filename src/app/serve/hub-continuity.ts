@@ -14,7 +14,7 @@ export interface HubContinuityOptions {
   /** What the watches have reached. */
   readonly positions: () => readonly ReflectorPosition[];
   /** Called before anything of the hub as it is now is looked at. */
-  readonly onBreak: (how: HubBreak) => void;
+  readonly onBreak: (how: HubBreak, now: HubPosition) => void;
 }
 
 const SYSTEM_NAMESPACE = 'kube-system';
@@ -67,7 +67,7 @@ export class HubContinuity {
     if (how === undefined) return;
     this.#history += 1;
     this.#wasRestored ||= how === 'restored';
-    onBreak(how);
+    onBreak(how, now);
   }
 
   #known(): HubPosition | undefined {

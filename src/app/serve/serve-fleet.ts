@@ -19,6 +19,7 @@ import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
 import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
+import { PreparedLeadership } from './prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { Standby } from './standby.ts';
@@ -46,8 +47,8 @@ export interface FleetController {
 }
 
 /** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
-export async function serveFleet(options: ServeFleetOptions): Promise<FleetController> {
-  const { clock, random, log, leadership = SOLE_LEADER } = options;
+export async function serveFleet(given: ServeFleetOptions): Promise<FleetController> {
+  const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
   const events = new EventStream(clock);
   const metrics = new ControllerMetrics();
@@ -55,24 +56,27 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     events.emit(happening);
     metrics.saw({ atMs: clock.now(), ...happening });
   };
+  const look = async (): Promise<number> => (await continuity?.look()) ?? 0;
+  const prepared = given.leadership && new PreparedLeadership({ inner: given.leadership, look, clock, log });
+  const [options, leadership] = [{ ...given, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
   const continuity = continuityOf(options, state, {
     positions: () => inventory.reflectors.map(({ position }) => position),
-    onBreak: (how) => {
+    onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
       barrier.hubChanged();
-      if (decider instanceof PublishPipeline) decider.hubChanged();
+      if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
       for (const { loop } of loops) loop.hubChanged();
     },
   });
-  const historyOf = continuity && (() => continuity.look());
-  const inventory = inventoryOf(options, emit, historyOf);
+  const isHubRestored = (): boolean => continuity?.wasRestored === true;
+  const inventory = inventoryOf(options, emit, look);
   const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
   const parts = { options, barrier, inventory, book, emit, metrics };
-  const decider = await openDecider({ ...parts, state, ledger, continuity });
+  const decider = await openDecider({ ...parts, state, ledger, isHubRestored });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const onDeleted = deletionKeeper(emit, state);
@@ -91,18 +95,12 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
-  const standby = options.leadership && new Standby({ leadership, inventory, book, clock, barrier, state });
-  standby?.start(supervisor);
-  inventory.start(supervisor);
-  decider.start(supervisor);
+  const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
+  for (const part of [standby, prepared, inventory, decider]) part?.start(supervisor);
   for (const { start } of loops) start(supervisor);
-  if (options.works !== false) works = startWorks(options, emit, historyOf);
+  if (options.works !== false) works = startWorks({ ...parts, historyOf: look });
   const ready = becomeReady({ decider, standby, book, readiness, http, emit }, supervisor.signal);
-  if (decider instanceof PublishPipeline)
-    supervisor.start('digests', async (signal) => {
-      await ready;
-      await digestAhead(inventory.world(), signal);
-    });
+  if (decider instanceof PublishPipeline) supervisor.start('digests', digestsOf(inventory, ready));
   return {
     events,
     url: http?.url,
@@ -119,10 +117,17 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
   };
 }
 
+function digestsOf(inventory: HubInventory, ready: Promise<void>) {
+  return async (signal: AbortSignal): Promise<void> => {
+    await ready;
+    await digestAhead(inventory.world(), signal);
+  };
+}
+
 function inventoryOf(
   { api, clock, random, log, staleAfterMs = 300_000 }: ServeFleetOptions,
   emit: (happening: FleetHappening) => void,
-  historyOf: (() => Promise<number>) | undefined,
+  historyOf: () => Promise<number>,
 ): HubInventory {
   const onError = (kind: string, error: unknown): void =>
     emit({ kind: 'error', where: `watch ${kind}`, error });
@@ -193,9 +198,9 @@ async function openDecider(parts: {
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
-  readonly continuity: HubContinuity | undefined;
+  readonly isHubRestored: () => boolean;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, barrier, inventory, book, emit, metrics, state, ledger, continuity } = parts;
+  const { options, barrier, inventory, book, emit, metrics, state, ledger, isHubRestored } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
   const recorder = new DecisionRecorder({
@@ -223,7 +228,7 @@ async function openDecider(parts: {
     barrier,
     recorder,
     unrecorded: state.unrecorded,
-    isHubRestored: () => continuity?.wasRestored === true,
+    isHubRestored,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
     isFollowing: () => ledger.isFollowing,
@@ -238,14 +243,19 @@ async function engineOf(options: ServeFleetOptions): Promise<NonNullable<ServeFl
   return startEngine();
 }
 
-function startWorks(
-  options: ServeFleetOptions,
-  emit: (happening: FleetHappening) => void,
-  historyOf: (() => Promise<number>) | undefined,
-): WorkControllers {
+function startWorks(parts: {
+  readonly options: ServeFleetOptions;
+  readonly emit: (happening: FleetHappening) => void;
+  readonly barrier: CommitBarrier;
+  readonly historyOf: () => Promise<number>;
+}): WorkControllers {
+  const { options, emit, barrier, historyOf } = parts;
   const { api, clock, log, random, leadership } = options;
   return startWorkControllers({
-    mayBegin: leadership && ((signal) => leadership.whenHeld(signal)),
+    mayBegin: async (signal) => {
+      await leadership?.whenHeld(signal);
+      await barrier.whenHubCompared(signal);
+    },
     hub: api,
     clock,
     log,

@@ -27,7 +27,8 @@ export function atNewest(position: HubPosition, versions: readonly (string | und
   return { ...position, resourceVersion };
 }
 
-function isNewer(version: string, than: string): boolean {
+/** False where one of them is no number. */
+export function isNewer(version: string, than: string): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
   return BigInt(version) > BigInt(than);
 }

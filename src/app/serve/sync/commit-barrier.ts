@@ -2,6 +2,7 @@ import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { Clock } from '../../../core/ports.ts';
+import { sleep } from '../../../runtime/sleep.ts';
 
 /** A commit that takes longer than this to get onto the hub is not waited for. */
 const MAX_FOLLOW_MS = 300_000;
@@ -9,6 +10,7 @@ const MAX_FOLLOW_MS = 300_000;
 const MAX_FIRST_READ_MS = 60_000;
 /** A write that the watch does not show for so long was overtaken by something. */
 const MAX_LAG_MS = 60_000;
+const COMPARE_POLL_MS = 500;
 
 interface Since {
   readonly sinceMs: number;
@@ -92,6 +94,11 @@ export class CommitBarrier {
   get isHubCompared(): boolean {
     if (this.#uncompared.size > 0 && !this.isHalf) this.#uncompared.clear();
     return this.#uncompared.size === 0;
+  }
+
+  /** Resolves when the hub is compared, or when aborted. It is looked at again and again, since no event tells that it took too long. */
+  async whenHubCompared(signal: AbortSignal): Promise<void> {
+    while (!this.isHubCompared && !signal.aborted) await sleep(this.#clock, COMPARE_POLL_MS, signal);
   }
 
   /** The hub was made to follow the commit, wholly, but for what will not change by itself. */
