@@ -35,6 +35,10 @@ function start(...[args, env, program]: ConstructorParameters<typeof BerthProces
   return berth;
 }
 
+/** One of several controllers, each with a data directory of its own. */
+const elected = (kubeconfig: string, name: string): BerthProcess =>
+  start(['serve', '--repo', git.path, '--kubeconfig', kubeconfig, '--data', join(dir, name)]);
+
 const serve = (kubeconfig: string, env?: Record<string, string>): BerthProcess =>
   start(
     ['serve', '--repo', git.path, '--kubeconfig', kubeconfig, '--data', join(dir, 'data'), '--embedded'],
@@ -94,6 +98,33 @@ describe('SIGTERM ends within 10 s', () => {
     const berth = serve(frozen.kubeconfig);
     await expect.poll(() => berth.text).toContain('commit read');
     expect(await berth.stop()).toEqual(STOPPED);
+  });
+
+  it('the berth serve that leads and the one that stands by, while the hub is frozen', async () => {
+    const frozen = (hub = await startHubProcess(join(dir, 'hub')));
+    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    const leader = elected(frozen.kubeconfig, 'a');
+    await expect.poll(() => leader.text).toContain('this process leads now');
+    const standby = elected(frozen.kubeconfig, 'b');
+    await expect.poll(() => standby.text).toContain('commit read');
+    frozen.child.kill('SIGSTOP');
+    // It has something to write.
+    git.commit({ 'more.yaml': yaml(placement('more')) });
+    expect(await Promise.all([leader.stop(), standby.stop()])).toEqual([STOPPED, STOPPED]);
+    for (const { text } of [leader, standby]) expect(text).not.toContain('work unfinished');
+  });
+
+  it('the berth serve that stands by, while another one leads, which goes on', async () => {
+    const { kubeconfig } = (hub = await startHubProcess(join(dir, 'hub')));
+    git.commit(baseFiles);
+    const leader = elected(kubeconfig, 'a');
+    await expect.poll(() => leader.text).toContain('this process leads now');
+    const standby = elected(kubeconfig, 'b');
+    await expect.poll(() => standby.text).toContain('commit read');
+    expect(await standby.stop()).toEqual(STOPPED);
+    expect(leader.child.exitCode).toBeNull();
+    expect(await leader.stop()).toEqual(STOPPED);
+    expect(leader.text).toContain('lease released');
   });
 
   it('berth plan, while it reads from a hub that never answers', async () => {
