@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
-import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
+import { type KindInfo, MANIFEST_WORK, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
+import { decisionPageOf, publishedClusters } from '../../../src/core/publish/decision-page.ts';
 import type { RunningHub } from '../../../src/hub/hub-options.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
 import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
@@ -11,14 +14,34 @@ import { SteeredLeadership } from '../../fakes/steered-leadership.ts';
 import { baseFiles, namespace, placement, replicaSet, retired, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
-/** A client of the hub that counts writes of works, and whose writes of clusters wait until they are let through. */
+/** A client of the hub that notes which page it showed, counts writes of works, and whose writes of clusters wait until they are let through. */
 class WaitingKubeApi extends InterceptedKubeApi {
   release: () => void = () => undefined;
   worksWritten = 0;
+  /** The clusters of the page that a list or a watch showed last. */
+  shown: readonly string[] = [];
   #gate: Promise<void> | undefined;
 
   hold(): void {
     this.#gate = new Promise((resolve) => (this.release = resolve));
+  }
+
+  override async list(kind: KindInfo, options?: ListOptions): Promise<ObjectList> {
+    const answer = await super.list(kind, options);
+    for (const item of answer.items) this.#note(kind, item);
+    return answer;
+  }
+
+  override async *watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
+    for await (const event of super.watch(kind, options)) {
+      if ('object' in event) this.#note(kind, event.object);
+      yield event;
+    }
+  }
+
+  #note(kind: KindInfo, object: KubeObject): void {
+    if (kind.plural === PLACEMENT_DECISION.plural)
+      this.shown = publishedClusters([decisionPageOf(object, '')]);
   }
 
   protected override async write<T>(request: () => Promise<T>, right: string): Promise<T> {
@@ -108,6 +131,8 @@ describe('a process that takes the Lease on a hub that is restored from a backup
   async function leaderEnds(): Promise<number> {
     await expect.poll(async () => (await leader.read('web')).status?.numberOfSelectedClusters).toBe(3);
     await leader.stop();
+    // Its watch was broken by the backup.
+    await expect.poll(() => api.shown).toEqual(REMAINING);
     return fleet.events.length;
   }
 
