@@ -22,10 +22,15 @@ export interface ReconcilerOptions {
   readonly backoff?: BackoffLimits;
   /** What only a user can mend is looked at again this often; a change of the object comes sooner. Default 5 min. */
   readonly inputRetryMs?: number;
+  /** Whether an InputError may pass without a change of the object, as a missing right does. Default: never. */
+  readonly mayPass?: (error: InputError) => boolean;
   readonly onError?: (key: string, error: unknown) => void;
   /** Waited for before each pass, with its key in hand: while it does not resolve, nothing is begun. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
+
+/** The longest wait after an error that may pass. A user who grants a missing right waits no longer than this. */
+const MAX_PASSING_MS = 30_000;
 
 /** Works on keys until the signal aborts, `concurrency` at a time; one failing key never stops another. Never rejects. */
 export async function runReconciler(options: ReconcilerOptions, signal: AbortSignal): Promise<void> {
@@ -63,15 +68,16 @@ async function runOnce(
       retries.set(key, backoff);
     }
     report(options, key, error, backoff.failures);
-    return retryDelayMs(error, backoff.nextMs(), options.inputRetryMs ?? 300_000);
+    return retryDelayMs(error, backoff.nextMs(), options);
   }
 }
 
 /** The one place where an error's class becomes a time. */
-function retryDelayMs(error: unknown, backoffMs: number, inputRetryMs: number): number {
+function retryDelayMs(error: unknown, backoffMs: number, options: ReconcilerOptions): number {
   if (error instanceof TransientError) return Math.max(backoffMs, error.retryAfterMs ?? 0);
-  if (error instanceof InputError) return Math.max(backoffMs, inputRetryMs);
-  return backoffMs;
+  if (!(error instanceof InputError)) return backoffMs;
+  if (options.mayPass?.(error) === true) return Math.min(backoffMs, MAX_PASSING_MS);
+  return Math.max(backoffMs, options.inputRetryMs ?? 300_000);
 }
 
 function report(options: ReconcilerOptions, key: string, error: unknown, failures: number): void {

@@ -17,6 +17,7 @@ export function makeCliIo(over: Partial<CliIo> = {}): {
     cwd: process.cwd(),
     colour: false,
     signal: new AbortController().signal,
+    cutOff: new AbortController().signal,
     ...over,
   };
   return { io, stdout: out.text, stderr: err.text };

@@ -10,11 +10,11 @@ export class SteeredLeadership implements Leadership {
   readonly #listeners: ((takeOver: TakeOver) => void)[] = [];
   readonly #waiting = new WaitList();
 
-  take(): void {
-    const previousTerm = String(this.#term);
+  /** @param previousTerm as the Lease shows it */
+  take(previousTerm = String(this.#term), term = String(this.#term + 1)): void {
     this.#term += 1;
     this.#hasLed = true;
-    const takeOver = { lease: 'berth-system/berth-fleet', term: String(this.#term), previousTerm };
+    const takeOver = { lease: 'berth-system/berth-fleet', term, previousTerm };
     for (const listener of this.#listeners) listener(takeOver);
     this.renew();
   }

@@ -16,7 +16,8 @@ async function withReconciler(
   const queue = new WorkQueue(clock);
   const log = new SilentLogger();
   const stop = new AbortController();
-  const options = { name: 'test', queue, reconcile, concurrency: 2, clock, random: () => 0, log };
+  const mayPass = ({ code }: InputError): boolean => code === 'passes';
+  const options = { name: 'test', queue, reconcile, concurrency: 2, clock, random: () => 0, log, mayPass };
   const running = runReconciler(options, stop.signal);
   try {
     await body(queue, clock, log);
@@ -37,6 +38,7 @@ describe('runReconciler', () => {
     },
     { name: 'conflict', error: new ConflictError('x', details), atMs: 100 },
     { name: 'input', error: new InputError('x', details), atMs: 300_000 },
+    { name: 'input that may pass', error: new InputError('x', { ...details, code: 'passes' }), atMs: 100 },
     { name: 'bug', error: new BugError('x', details), atMs: 100 },
     { name: 'foreign', error: new TypeError('x'), atMs: 100 },
   ])('a $name error is tried again after $atMs ms', async ({ error, atMs }) => {
@@ -54,6 +56,21 @@ describe('runReconciler', () => {
       expect(calls).toBe(2);
       await clock.advance(3_600_000);
       expect(calls).toBe(2);
+    });
+  });
+
+  it('an error that may pass is tried again at least every 30 s', async () => {
+    let calls = 0;
+    const reconcile = async (): Promise<ReconcileOutcome> => {
+      calls += 1;
+      throw new InputError('x', { ...details, code: 'passes' });
+    };
+    await withReconciler(reconcile, async (queue, clock) => {
+      queue.add('a');
+      await clock.advance(600_000);
+      const before = calls;
+      await clock.advance(300_000);
+      expect(calls - before).toBe(10);
     });
   });
 

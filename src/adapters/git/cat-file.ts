@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
+import { childGroups } from '../../runtime/child-groups.ts';
 import { gitFailure } from './git-failure.ts';
 import type { BlobContent } from './git-repository.ts';
 
@@ -94,13 +95,17 @@ export class CatFile {
       stdio: 'pipe',
     });
     this.#process = git;
+    const untrack = childGroups.track(git.pid);
     const stderr: Buffer[] = [];
     git.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk));
     git.stdout.on('data', (chunk: Buffer) => this.#take(git, chunk));
     git.stdin.on('error', () => undefined); // EPIPE: the close event tells the story
     const ended = (cause?: unknown): void => this.#ended(git, Buffer.concat(stderr).toString('utf8'), cause);
     git.once('error', ended);
-    git.once('close', () => ended());
+    git.once('close', () => {
+      untrack();
+      ended();
+    });
     return git;
   }
 

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { InputError, errorText } from '../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
+import { childGroups } from '../../runtime/child-groups.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
 /**
@@ -148,6 +149,7 @@ export class SignatureVerifier {
       const args = ['--homedir', ring, '--batch', '--quiet', '--no-autostart', '--import'];
       const env = { PATH: this.#ambient['PATH'] ?? '' };
       const gpg = execFile('gpg', args, { env }, (error, _stdout, stderr) => {
+        untrack();
         if (error === null) return resolve();
         reject(
           error.code === 'ENOENT'
@@ -155,6 +157,7 @@ export class SignatureVerifier {
             : unreadableKeys(`GPG keys ${gpgKeysFile}`, stderr.trim() || error.message, error),
         );
       });
+      const untrack = childGroups.track(gpg.pid);
       gpg.stdin?.on('error', () => undefined).end(keys); // EPIPE: how it ended tells the story
     }).catch(async (error: unknown) => {
       await rm(ring, { recursive: true, force: true });

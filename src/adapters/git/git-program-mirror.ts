@@ -1,7 +1,7 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, TransientError } from '../../core/errors.ts';
-import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
@@ -9,8 +9,8 @@ import { checkGitRef, refspecsOf } from './git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from './git-repository.ts';
 import { parseGitUrl } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
-import { clearMirror, URL_FILE } from './mirror-files.ts';
-import { lockMirror, removeLeftovers } from './mirror-lock.ts';
+import { clearMirror, isMirrorThere, URL_FILE } from './mirror-files.ts';
+import { removeLeftovers, takeDirectory } from './mirror-lock.ts';
 import { DEFAULT_FETCH_TIMEOUT_MS } from './mirror-options.ts';
 import type { MirrorOptions } from './mirror-options.ts';
 import { countPacks, directoryBytes, watchSize } from './mirror-size.ts';
@@ -26,7 +26,8 @@ const ANEW: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 export class GitProgramMirror extends GitProgramRepository implements GitMirror {
   readonly #options: MirrorOptions;
   readonly #url: GitUrl;
-  readonly #unlock: () => Promise<void>;
+  #unlock: () => Promise<void>;
+  timesMadeAgain = 0;
 
   private constructor(options: MirrorOptions, url: GitUrl, unlock: () => Promise<void>) {
     super({ gitDir: options.mirrorDir, ambient: options.ambient });
@@ -39,8 +40,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   static async open(options: MirrorOptions): Promise<GitProgramMirror> {
     const url = parseGitUrl(options.url);
     checkAuthFits(url, options.auth ?? NO_AUTH);
-    await mkdir(options.mirrorDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
-    const unlock = await lockMirror(options.mirrorDir);
+    const unlock = await takeDirectory(options.mirrorDir);
     try {
       await prepare(options);
       return new GitProgramMirror(options, url, unlock);
@@ -52,6 +52,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
 
   async fetch(ref: GitRef, options: FetchOptions = {}): Promise<string> {
     checkGitRef(ref);
+    if (!(await isMirrorThere(this.gitDir))) await this.#makeAgain();
     try {
       const commit = await this.#fetchRef(ref, options);
       if (options.anew !== true) return commit;
@@ -60,6 +61,15 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
       return this.#fetchAnew(ref, options, error.code === 'git.object-format');
     }
     return this.#fetchAnew(ref, options, false);
+  }
+
+  /** After the directory was removed. */
+  async #makeAgain(): Promise<void> {
+    await super.close();
+    await this.#unlock();
+    this.#unlock = await takeDirectory(this.gitDir);
+    await prepare(this.#options);
+    this.timesMadeAgain += 1;
   }
 
   /** The mirror is only a cache: what is damaged, or of another kind (`isOther`), goes, and everything is fetched again, once. */

@@ -104,6 +104,10 @@ export interface FetchOptions {
 /** A repository that follows a remote. */
 export interface GitMirror extends GitRepository {
   /**
+   * How often the mirror was made again after its directory was removed. Each time all pins are lost.
+   */
+  readonly timesMadeAgain: number;
+  /**
    * Brings what `ref` needs from the remote and answers the commit it stands for. InputError when the remote says no
    * (credentials, host key, no such ref), TransientError when it could not be asked.
    */

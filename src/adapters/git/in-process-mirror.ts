@@ -1,9 +1,9 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '../../core/errors.ts';
-import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { authorize, checkAuthFits, NO_AUTH, tellRefused } from './git-auth.ts';
 import { gitDirAt } from './git-dir.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
@@ -13,8 +13,8 @@ import { needsGitProgram } from './git-program.ts';
 import { gitHttpClient } from './http-client.ts';
 import { refuseUnreadable } from './in-process-limits.ts';
 import { InProcessRepository } from './in-process-repository.ts';
-import { clearMirror } from './mirror-files.ts';
-import { lockMirror } from './mirror-lock.ts';
+import { clearMirror, isMirrorThere } from './mirror-files.ts';
+import { takeDirectory } from './mirror-lock.ts';
 import { DEFAULT_FETCH_TIMEOUT_MS } from './mirror-options.ts';
 import type { MirrorOptions } from './mirror-options.ts';
 import { checkPackBounds } from './pack-bounds.ts';
@@ -34,7 +34,8 @@ const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
 export class InProcessMirror extends InProcessRepository implements GitMirror {
   readonly #options: MirrorOptions;
   readonly #remote: boolean;
-  readonly #unlock: () => Promise<void>;
+  #unlock: () => Promise<void>;
+  timesMadeAgain = 0;
 
   private constructor(options: MirrorOptions, gitDir: string, remote: boolean, unlock: () => Promise<void>) {
     super(gitDir);
@@ -49,8 +50,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     checkAuthFits(url, options.auth ?? NO_AUTH);
     if (url.transport === 'ssh')
       throw needsGitProgram(`Git repository ${url.text}`, 'ssh', 'use the https URL of the repository');
-    await mkdir(options.mirrorDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
-    const unlock = await lockMirror(options.mirrorDir);
+    const unlock = await takeDirectory(options.mirrorDir);
     try {
       if (url.transport === 'file')
         return new InProcessMirror(options, await localGitDir(url.text), false, unlock);
@@ -66,6 +66,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     checkGitRef(ref);
     // A repository that is read in place may have grown since; what was remembered of its packs goes.
     this.cache = {};
+    if (!(await isMirrorThere(this.#options.mirrorDir, this.#remote ? 'HEAD' : ''))) await this.#makeAgain();
     if (!this.#remote) {
       await this.#findInPlace();
       const found = await this.resolve(ref);
@@ -86,6 +87,14 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     await make(this.#options);
     this.cache = {};
     return this.#fetchRef(ref, options);
+  }
+
+  /** After the directory was removed. */
+  async #makeAgain(): Promise<void> {
+    await this.#unlock();
+    this.#unlock = await takeDirectory(this.#options.mirrorDir);
+    if (this.#remote) await prepare(this.#options);
+    this.timesMadeAgain += 1;
   }
 
   async #fetchRef(ref: GitRef, options: FetchOptions): Promise<string> {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The URL that the git program's mirror follows. Written last: its presence says that the mirror is whole. */
@@ -10,4 +10,9 @@ const PARTS = [URL_FILE, 'config', 'objects', 'refs', 'info', 'HEAD', 'packed-re
 /** A mirror is only a cache. What else lies there stays: the lock, say. */
 export async function clearMirror(mirrorDir: string): Promise<void> {
   for (const part of PARTS) await rm(path.join(mirrorDir, part), { recursive: true, force: true });
+}
+
+/** False when the mirror was removed. @param part what is looked for in the directory; '': the directory itself */
+export async function isMirrorThere(mirrorDir: string, part: 'HEAD' | '' = 'HEAD'): Promise<boolean> {
+  return (await stat(path.join(mirrorDir, part)).catch(() => undefined)) !== undefined;
 }

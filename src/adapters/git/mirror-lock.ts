@@ -1,7 +1,7 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 
 const LOCK_FILE = 'berth-lock';
 
@@ -36,6 +36,12 @@ export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>
     OPEN.delete(path.resolve(mirrorDir));
     await rm(file, { force: true });
   };
+}
+
+/** Makes the directory when it is missing, and takes it for this process; see `lockMirror`. */
+export async function takeDirectory(mirrorDir: string): Promise<() => Promise<void>> {
+  await mkdir(mirrorDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  return lockMirror(mirrorDir);
 }
 
 /** Mirrors that this very process has open. */

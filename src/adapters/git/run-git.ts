@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { TransientError } from '../../core/errors.ts';
 import type { BerthError } from '../../core/errors.ts';
+import { childGroups } from '../../runtime/child-groups.ts';
 import { killGroup } from '../../runtime/kill-group.ts';
 import { gitFailure } from './git-failure.ts';
 import { withPrivateUmask } from './private-umask.ts';
@@ -57,6 +58,7 @@ export function runGit(run: GitRun): Promise<GitResult> {
         detached: true,
       }),
     );
+    const untrack = childGroups.track(git.pid);
     if (run.inBackground === true) giveWay(git.pid);
     let failure: TransientError | undefined;
     let killTimer: NodeJS.Timeout | undefined;
@@ -86,6 +88,7 @@ export function runGit(run: GitRun): Promise<GitResult> {
     const finish = (settle: () => void): void => {
       clearTimeout(silence);
       clearTimeout(killTimer);
+      untrack();
       run.signal?.removeEventListener('abort', onAbort);
       settle();
     };

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { simpleGit } from 'simple-git';
 import { TransientError } from '../../core/errors.ts';
+import { childGroups } from '../../runtime/child-groups.ts';
 import { killGroup } from '../../runtime/kill-group.ts';
 import { gitFailure } from './git-failure.ts';
 import type { GitRun } from './run-git.ts';
@@ -90,6 +91,7 @@ class WireGroup {
   #failure: TransientError | undefined;
   #killTimer: NodeJS.Timeout | undefined;
   #pid: number | undefined;
+  #untrack = (): void => undefined;
   #tail = '';
   #bytes = 0;
 
@@ -126,6 +128,7 @@ class WireGroup {
   end(): void {
     clearTimeout(this.#silence);
     clearTimeout(this.#killTimer);
+    this.#untrack();
   }
 
   #heard(chunk: Buffer): void {
@@ -139,6 +142,7 @@ class WireGroup {
     const match = /^berth-group (\d+)\n/.exec(this.#tail);
     if (match === null) return;
     this.#pid = Number(match[1]);
+    this.#untrack = childGroups.track(this.#pid);
     this.#tail = this.#tail.slice(match[0].length);
     // Stopped before it could say who it is.
     if (this.#failure !== undefined) this.#kill();

@@ -33,7 +33,9 @@ export class Http2Sessions {
   readonly #options: Http2SessionsOptions;
   /** Those that take new streams. */
   readonly #usable = new Set<PooledSession>();
-  readonly #all = new Set<ClientHttp2Session>();
+  readonly #all = new Map<ClientHttp2Session, TLSSocket>();
+  /** Aborts connections that are still being opened. */
+  readonly #closing = new AbortController();
   #opening: Promise<boolean> | undefined;
   #retired = false;
 
@@ -96,7 +98,12 @@ export class Http2Sessions {
 
   close(): void {
     this.retire();
-    for (const session of this.#all) session.destroy();
+    this.#closing.abort();
+    for (const [session, socket] of this.#all) {
+      session.destroy();
+      // After `session.close()` the session waits for the server, which may never answer.
+      socket.destroy();
+    }
   }
 
   #withRoom(): PooledSession | undefined {
@@ -111,7 +118,7 @@ export class Http2Sessions {
 
   async #open(): Promise<boolean> {
     if (this.#retired) throw closedError(this.#options.base);
-    const socket = await openSocket(this.#options);
+    const socket = await openSocket(this.#options, this.#closing.signal);
     if (socket.alpnProtocol !== 'h2') {
       socket.destroy();
       return false;
@@ -123,7 +130,7 @@ export class Http2Sessions {
     });
     const pooled: PooledSession = { session, streams: 0, probed: false };
     const leave = (): boolean => this.#usable.delete(pooled);
-    this.#all.add(session);
+    this.#all.set(session, socket);
     // The streams tell what went wrong; here it only must not go unheard.
     session.on('error', leave);
     session.on('goaway', leave);
@@ -152,6 +159,7 @@ function takesStreams({ closed, destroyed, remoteSettings }: ClientHttp2Session)
 function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (): void => {
+      endLimit();
       session.destroy();
       reject(closedError(options.base));
     };
@@ -166,7 +174,10 @@ function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Pr
   });
 }
 
-function openSocket({ base, tls, connectTimeoutMs }: Http2SessionsOptions): Promise<TLSSocket> {
+function openSocket(
+  { base, tls, connectTimeoutMs }: Http2SessionsOptions,
+  closing: AbortSignal,
+): Promise<TLSSocket> {
   const host = base.hostname.replace(/^\[(.*)\]$/, '$1');
   return new Promise((resolve, reject) => {
     const socket = connectTls({
@@ -176,9 +187,15 @@ function openSocket({ base, tls, connectTimeoutMs }: Http2SessionsOptions): Prom
       port: base.port === '' ? 443 : Number(base.port),
       ALPNProtocols: ['h2', 'http/1.1'],
     });
-    const endLimit = afterAwake(connectTimeoutMs, () =>
+    const endTime = afterAwake(connectTimeoutMs, () =>
       socket.destroy(connectError(base, `within ${connectTimeoutMs} ms`)),
     );
+    const close = (): void => void socket.destroy(closedError(base));
+    closing.addEventListener('abort', close, { once: true });
+    const endLimit = (): void => {
+      endTime();
+      closing.removeEventListener('abort', close);
+    };
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.once('error', (error: Error) => {

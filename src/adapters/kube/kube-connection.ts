@@ -56,6 +56,7 @@ export class KubeConnection {
   #credentials: Credentials | undefined;
   #loading: Promise<Credentials> | undefined;
   #loadedAtMs = 0;
+  #closed = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -74,12 +75,15 @@ export class KubeConnection {
     return this.#send(request, renewed);
   }
 
+  /** Requests under way fail now, and so does every later one. */
   close(): void {
+    this.#closed = true;
     this.#transport?.close();
     this.#transport = undefined;
   }
 
-  #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
+  async #send(request: KubeRequest, credentials: Credentials): Promise<KubeResponse> {
+    if (this.#closed) throw networkError('the client was closed', request);
     const { method, path, query, body, accept } = request;
     const whole = this.#base.pathname + path.replace(/^\//, '') + (query === undefined ? '' : `?${query}`);
     // Without a length Node sends DELETE bodies chunked, which some servers and proxies drop.

@@ -56,6 +56,16 @@ export function networkError(problem: string, request: RequestSubject, cause?: u
   });
 }
 
+/**
+ * Whether the server answered 401, 403 or 404. The right, object, namespace or kind that is missing may be there a moment later,
+ * so that the same request is worth trying again.
+ */
+export function mayBeAllowedLater(error: unknown): boolean {
+  return error instanceof InputError && REFUSALS.has(error.code);
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['kube.unauthorized', 'kube.forbidden', 'kube.notfound']);
+
 export interface FieldConflict {
   readonly field: string;
   /** `conflict with "kubectl" using apps/v1`, as the server says it. */

@@ -18,8 +18,16 @@ export interface ReflectorOptions extends ListOptions {
   /** Without an event or bookmark for this long the stream counts as dead and is opened anew. Servers send bookmarks about every 60 s. */
   readonly silenceLimitMs?: number;
   readonly onError?: (error: unknown) => void;
+  /** Awaited before each list and watch. When its number changes, what was read before belongs to another history: it is listed anew. */
+  readonly historyOf?: (() => Promise<number>) | undefined;
   /** Keeps less of each object than the server sends; managedFields are always dropped. */
   readonly transform?: (object: KubeObject) => KubeObject;
+}
+
+export interface ReflectorPosition {
+  /** Undefined before the first list, and where nobody tells histories apart. */
+  readonly history: number | undefined;
+  readonly resourceVersion: string | undefined;
 }
 
 export interface WatchFailure {
@@ -39,6 +47,9 @@ export class Reflector {
   readonly #backoff: Backoff;
   readonly #waiters = new Set<() => void>();
   #resourceVersion: string | undefined;
+  /** The newest version of the history, kept after the position was given up. */
+  #reached: string | undefined;
+  #history: number | undefined;
   #synced = false;
   #provenAtMs = -Infinity;
   #relists = 0;
@@ -53,6 +64,11 @@ export class Reflector {
   /** A complete list has been read at least once. */
   get synced(): boolean {
     return this.#synced;
+  }
+
+  /** The history that is followed (see `historyOf`) and the newest resource version that was seen in it. */
+  get position(): ReflectorPosition {
+    return { history: this.#history, resourceVersion: this.#resourceVersion ?? this.#reached };
   }
 
   /** Complete lists read so far: the first, and one per lost resourceVersion. */
@@ -102,6 +118,7 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
+        await this.#checkHistory();
         this.#resourceVersion ??= await this.#list();
         // Told to stop while listing: nobody would tell the watch again.
         if (signal.aborted) return;
@@ -112,6 +129,14 @@ export class Reflector {
         await sleep(this.#options.clock, this.#waitMs(error), signal);
       }
     }
+  }
+
+  async #checkHistory(): Promise<void> {
+    const history = await this.#options.historyOf?.();
+    if (history === this.#history) return;
+    this.#history = history;
+    this.#resourceVersion = undefined;
+    this.#reached = undefined;
   }
 
   async #list(): Promise<string> {
@@ -180,8 +205,10 @@ export class Reflector {
     const verb = this.#resourceVersion === undefined ? 'list' : 'watch';
     // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
     // position that the server has not reached: it was restored from a backup, and its history is another one.
-    if (!(error instanceof TransientError) || error.code === 'kube.resourceversiontoolarge')
+    if (!(error instanceof TransientError) || error.code === 'kube.resourceversiontoolarge') {
+      this.#reached = this.#resourceVersion ?? this.#reached;
       this.#resourceVersion = undefined;
+    }
     if (isExpired(error)) {
       log.info('watch position expired, listing anew', { kind: kind.kind });
       return;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
+import { childGroups } from '../../runtime/child-groups.ts';
 import { killGroup } from '../../runtime/kill-group.ts';
 
 export interface BoundedRun {
@@ -42,6 +43,7 @@ export function runBounded(run: BoundedRun): Promise<BoundedEnd> {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
+    const untrack = childGroups.track(child.pid);
     let stopped: BoundedEnd | undefined;
     const stop = (kind: 'too-slow' | 'too-loud'): void => {
       stopped ??= { kind };
@@ -65,6 +67,7 @@ export function runBounded(run: BoundedRun): Promise<BoundedEnd> {
     });
     child.once('close', (exitCode, signal) => {
       clearTimeout(timer);
+      untrack();
       if (stopped !== undefined) return resolve(stopped);
       if (signal !== null) return resolve({ kind: 'killed', signal });
       if (exitCode === NOT_FOUND) return resolve({ kind: 'not-found' });

@@ -95,6 +95,7 @@ export class HistoryStore {
 
   async #write(batch: readonly Entry[]): Promise<void> {
     const { maxRecords } = this.#options;
+    if (this.#known.size > 0 && !(await this.#lines.isThere())) this.#beginAnew();
     this.#records ??= (await this.#reader.list()).length;
     for (const { world } of batch)
       if (!this.#known.has(historyFiles.world(this.#options.dir, world.hash))) await this.#writeWorld(world);
@@ -102,6 +103,14 @@ export class HistoryStore {
     await this.#lines.append(batch.map(({ line }) => line));
     this.#records += batch.length;
     if (this.#records > maxRecords * 1.25) await this.#compact();
+  }
+
+  /** The folder was removed: what was written before has to be written again when it is needed. */
+  #beginAnew(): void {
+    const { dir, log } = this.#options;
+    log.warn('history was removed, a new one begins', { folder: dir });
+    this.#known.clear();
+    this.#records = 0;
   }
 
   async #writeWorld(world: WorldDigest): Promise<void> {

@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
@@ -59,9 +60,14 @@ export class JsonFileMap<T> {
       const entries = this.#urgent;
       this.#urgent = [];
       this.#appending = undefined;
-      return this.#journal.append(this.#generation, entries);
+      return this.#append(entries);
     });
     return this.#appending;
+  }
+
+  /** Writes the file again if it was removed and there are entries. Call it at intervals: a file is removed without notice. */
+  async keep(): Promise<void> {
+    if (this.#values.size > 0 && this.#pending === undefined && !(await this.#isThere())) await this.#write();
   }
 
   delete(key: string): void {
@@ -91,17 +97,32 @@ export class JsonFileMap<T> {
 
   #write(): Promise<void> {
     this.#pending = undefined;
-    return this.#next(async () => {
-      const generation = this.#generation + 1;
-      const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
-      await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
-      // From here on the file says so, whatever becomes of the rest: the journal goes with what it says.
-      this.#generation = generation;
-      await syncDirectory(dirname(this.#file));
-    }).catch((error: unknown) => {
+    return this.#next(() => this.#writeAll()).catch((error: unknown) => {
       this.#log.error('state file not written, trying again', { file: this.#file, error });
       this.#schedule();
     });
+  }
+
+  async #writeAll(): Promise<void> {
+    const generation = this.#generation + 1;
+    const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
+    await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
+    // From here on the file says so, whatever becomes of the rest: the journal goes with what it says.
+    this.#generation = generation;
+    await syncDirectory(dirname(this.#file));
+  }
+
+  /** Writes everything when the file or the journal was removed: one cannot be read without the other. */
+  async #append(entries: readonly (readonly [string, T])[]): Promise<void> {
+    const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, entries));
+    if (isWhole) return;
+    this.#log.warn('state file was removed, it is written again', { file: this.#file });
+    await this.#writeAll();
+  }
+
+  /** True also as long as nothing was written yet. */
+  async #isThere(): Promise<boolean> {
+    return this.#generation === 0 || (await stat(this.#file).catch(() => undefined)) !== undefined;
   }
 
   #textOf(key: string, value: T): string {

@@ -1,7 +1,8 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { writeFileAtomic } from './atomic-file.ts';
+import { inDirectory } from './in-directory.ts';
 import { syncDirectory } from './sync-directory.ts';
 
 /**
@@ -36,6 +37,17 @@ export class LineFile {
     await syncDirectory(dirname(this.#file));
   }
 
+  /** False when the file was removed, moved or replaced. The next append then creates a new file. */
+  async isThere(): Promise<boolean> {
+    const [found, own] = await Promise.all([
+      stat(this.#file).catch(() => undefined),
+      this.#handle?.stat().catch(() => undefined),
+    ]);
+    if (found !== undefined && (own === undefined || own.ino === found.ino)) return true;
+    await this.close().catch(() => undefined);
+    return false;
+  }
+
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
@@ -49,7 +61,7 @@ function textOf(lines: readonly string[]): string {
 }
 
 async function openAtLineStart(file: string): Promise<FileHandle> {
-  const handle = await open(file, 'a+', PRIVATE_FILE_MODE);
+  const handle = await inDirectory(dirname(file), () => open(file, 'a+', PRIVATE_FILE_MODE));
   try {
     const { size } = await handle.stat();
     if (size === 0) return handle;

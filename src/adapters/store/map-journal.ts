@@ -36,12 +36,17 @@ export class MapJournal<T> {
     });
   }
 
-  /** Resolves when the entries are on the disk. */
-  async append(generation: number, entries: readonly (readonly [string, T])[]): Promise<void> {
+  /** @returns true: the entries are on the disk; false: nothing was written, because the journal was removed */
+  async append(generation: number, entries: readonly (readonly [string, T])[]): Promise<boolean> {
     const lines = entries.map((entry) => JSON.stringify(entry));
-    if (this.#generation === generation) return this.#lines.append(lines, 'durable');
-    await this.#lines.replace([String(generation), ...lines]);
-    this.#generation = generation;
+    if (this.#generation !== generation) {
+      await this.#lines.replace([String(generation), ...lines]);
+      this.#generation = generation;
+      return true;
+    }
+    if (!(await this.#lines.isThere())) return false;
+    await this.#lines.append(lines, 'durable');
+    return true;
   }
 
   close(): Promise<void> {

@@ -11,6 +11,7 @@ export class ImpersonatingClients {
   readonly #config: KubeConfig;
   readonly #clock: Clock;
   readonly #clients = new Map<string, HttpKubeApi>();
+  #closed = false;
 
   constructor(config: KubeConfig, clock: Clock) {
     this.#config = config;
@@ -28,6 +29,7 @@ export class ImpersonatingClients {
         impersonate: { user: name, groups },
         exactIntegers: true,
       });
+      if (this.#closed) client.close();
     }
     // Used last, closed last.
     this.#clients.delete(name);
@@ -35,7 +37,9 @@ export class ImpersonatingClients {
     return client;
   }
 
+  /** Requests under way fail now, and so does every later one. */
   close(): void {
+    this.#closed = true;
     for (const client of this.#clients.values()) client.close();
     this.#clients.clear();
   }

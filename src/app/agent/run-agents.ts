@@ -1,6 +1,7 @@
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../adapters/kube/load-kube-config.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
 import type { AgentEvent, AgentOptions } from './agent-options.ts';
 import type { AgentPair } from './agent-pairs.ts';
 import { ImpersonatingClients } from './impersonating-clients.ts';
@@ -13,8 +14,14 @@ export interface RunAgentsOptions {
   readonly log: Logger;
 }
 
-/** Starts an agent per pair; those that name the same kubeconfig share its connections. Resolves when all have stopped. */
-export async function runAgents(options: RunAgentsOptions, signal: AbortSignal): Promise<void> {
+/**
+ * Starts an agent per pair; those that name the same kubeconfig share its connections. Resolves when all have stopped.
+ * @param stopping `signal` stops the agents in order; `cutOff` drops the requests that are still under way
+ */
+export async function runAgents(
+  options: RunAgentsOptions,
+  stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
+): Promise<void> {
   const { pairs, settings, clock, log } = options;
   const clients = new Map<string, { readonly api: HttpKubeApi; readonly executors: ImpersonatingClients }>();
   const open = (file: string | undefined): { api: HttpKubeApi; executors: ImpersonatingClients } => {
@@ -51,12 +58,16 @@ export async function runAgents(options: RunAgentsOptions, signal: AbortSignal):
       .then(() => log.info('works and applied works are known', { cluster: clusterName }));
     return agent;
   });
-  await aborted(signal);
+  const disconnect = (): void => {
+    for (const { api, executors } of clients.values()) {
+      api.close();
+      executors.close();
+    }
+  };
+  onAbort(stopping.cutOff, disconnect);
+  await aborted(stopping.signal);
   await Promise.all(agents.map((agent) => agent.close()));
-  for (const { api, executors } of clients.values()) {
-    api.close();
-    executors.close();
-  }
+  disconnect();
 }
 
 const EVENT_TEXT = {

@@ -9,6 +9,8 @@ export interface CliIo {
   readonly colour: boolean;
   /** Aborted on SIGINT or SIGTERM: long-running commands stop in order and return. */
   readonly signal: AbortSignal;
+  /** Aborted some seconds after `signal`: a command then drops the requests that are still under way. */
+  readonly cutOff: AbortSignal;
 }
 
 /** 0 done or no change, 1 error, 2 `plan` found changes, 3 `serve` lost its lease to another process. */

@@ -1,5 +1,6 @@
 import type { KubeApi, Logger, MonotonicClock } from '../../core/ports.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
 import type { LeaderElector } from '../../runtime/leader-election/leader-elector.ts';
 import type { CliIo } from './cli-io.ts';
 import type { ElectionSettings } from './election-flags.ts';
@@ -49,8 +50,7 @@ export function stopOnSignalOrLoss(
     ending.abort();
     stop();
   };
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
+  onAbort(signal, end);
   void elector?.whenLost(ending.signal).then(() => {
     isLost = !ending.signal.aborted;
     if (isLost) stop();

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { KubeApi } from '../../core/ports.ts';
 import type { CliIo } from './cli-io.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
 
 /** Flags of every command that talks to a hub. */
 export interface HubFlags {
@@ -30,6 +31,7 @@ export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi)
     ...(flags.context === undefined ? {} : { context: flags.context }),
   });
   const hub = new HttpKubeApi({ config, clock: systemClock });
+  onAbort(io.cutOff, () => hub.close());
   try {
     return await use(hub);
   } finally {

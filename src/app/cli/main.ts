@@ -1,17 +1,9 @@
 #!/usr/bin/env node
 import type { CliIo } from './cli-io.ts';
 import { runCli } from './program.ts';
+import { listenForStop } from './stop-signals.ts';
 
-const stop = new AbortController();
-let stopping = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    // The second Ctrl-C means it: leave at once with the signal's usual code.
-    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143);
-    stopping = true;
-    stop.abort();
-  });
-}
+const { stop, cutOff } = listenForStop(process.stderr);
 
 const io: CliIo = {
   stdin: process.stdin,
@@ -20,7 +12,8 @@ const io: CliIo = {
   env: process.env,
   cwd: process.cwd(),
   colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
-  signal: stop.signal,
+  signal: stop,
+  cutOff,
 };
 
 // A reader that went away (`berth … | head`) is not an error.

@@ -16,6 +16,12 @@ export function tellFleetEvent(narrator: Narrator, event: FleetEvent): void {
         `hub follows Git: ${count(event.applied, 'object')} written, ${event.unchanged} as they were, ${event.pruned} removed`,
       );
       return;
+    case 'deleted':
+      narrator.tell('git', `${event.record.object} left Git and was deleted from the hub`);
+      return;
+    case 'hub-restored':
+      narrator.tell('hub', `the hub was ${event.how}: it is compared with Git before anything is decided`);
+      return;
     case 'sync-problem':
       narrator.tell(
         'problem',

@@ -120,6 +120,11 @@ export class FleetReader {
     if (this.#unsettled === commit) this.#unsettled = undefined;
   }
 
+  /** The mirror lost its pins: the next `settle` pins the last complete commit again. */
+  forgetNoted(): void {
+    this.#unsettled ??= this.#lastComplete?.commit?.id;
+  }
+
   /** A commit that changed a few files in content alone; undefined: it is to be read as any other. */
   async #readFew(
     info: CommitInfo,

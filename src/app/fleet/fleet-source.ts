@@ -60,24 +60,16 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
   let [accepted, lastRead]: (string | undefined)[] = [];
   const damage = new MirrorDamage(mirrorDir);
   const tidying = new Tidying(() => repository.tidy());
-  // Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted.
-  const current = async (): Promise<string> => {
-    if (accepted !== undefined) return accepted;
-    const known =
-      verifier === undefined ? await repository.resolve(ref) : await repository.pinned('verified');
-    if (known !== undefined) return known;
-    throw new InputError('holds no commit that passed the signature policy', {
-      code: 'git.signature',
-      subject: `Git repository ${options.url}`,
-    });
-  };
   return {
     repository,
     inProcess,
     async fetch(fetchOptions) {
+      const madeAgain = repository.timesMadeAgain;
       const commit = await repository.fetch(ref, { ...fetchOptions, anew: damage.isFound });
-      // What was accepted before is noted in the mirror no more.
-      if (damage.isFound) accepted = undefined;
+      const isNew = repository.timesMadeAgain !== madeAgain;
+      // What was noted in the mirror before is there no more.
+      if (isNew || damage.isFound) accepted = undefined;
+      if (isNew) for (const memory of [followed, reader]) memory.forgetNoted();
       damage.fetched(commit);
       if (verifier !== undefined && commit !== accepted) {
         await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));
@@ -93,7 +85,7 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
       return repository.resolve({ type: 'commit', id }).catch(() => undefined);
     },
     async read(commit) {
-      const id = commit ?? (await current());
+      const id = commit ?? accepted ?? (await lastAccepted(repository, options, ref));
       const fleet = await damage.watch(id, id === accepted, () => reader.read(id));
       lastRead = id;
       return fleet;
@@ -112,6 +104,21 @@ export async function openFleetSource(options: FleetSourceOptions): Promise<Flee
       await verifier?.close();
     },
   };
+}
+
+/** Without a fetch in this process the mirror still knows what the last one brought, and what of it was accepted. */
+async function lastAccepted(
+  repository: GitMirror,
+  { url, signatures }: FleetSourceOptions,
+  ref: GitRef,
+): Promise<string> {
+  const known =
+    signatures === undefined ? await repository.resolve(ref) : await repository.pinned('verified');
+  if (known !== undefined) return known;
+  throw new InputError('holds no commit that passed the signature policy', {
+    code: 'git.signature',
+    subject: `Git repository ${url}`,
+  });
 }
 
 function lastCompleteIn(repository: GitMirror): LastCompleteStore {

@@ -24,6 +24,11 @@ export class LastFollowed {
     return settings === this.#settings ? commit : undefined;
   }
 
+  /** The file was removed: the next call of `store` writes it in any case. */
+  forgetNoted(): void {
+    this.#stored = undefined;
+  }
+
   /** On the disk when this resolves. Where it cannot be written, nothing is remembered rather than an older commit. */
   async store(commit: string): Promise<void> {
     if (this.#stored === commit) return;
@@ -33,6 +38,7 @@ export class LastFollowed {
       await writeFileAtomic(this.#file, `${this.#settings} ${commit}\n`);
       await syncDirectory(directory);
     } catch {
+      this.#stored = undefined;
       await rm(this.#file, { force: true });
       await syncDirectory(directory).catch(() => undefined);
     }

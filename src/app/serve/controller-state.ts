@@ -1,9 +1,13 @@
 import { join } from 'node:path';
+import { DeletionLog } from '../../adapters/store/deletion-log.ts';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
+import type { HubPosition } from '../../core/sync/hub-position.ts';
+import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
+import { sleep } from '../../runtime/sleep.ts';
 import { HubRecords } from './publish/hub-records.ts';
 import { RecordedPast } from './publish/recorded-past.ts';
 import { PlanApprovals, type SourcePlans } from './publish/plan-approvals.ts';
@@ -17,7 +21,10 @@ export interface ControllerState {
   readonly memory: JsonFileMap<PublishState>;
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
+  /** How far the history of the hub had got. */
+  readonly hubPositions: JsonFileMap<HubPosition>;
   readonly history: HistoryStore;
+  readonly deletions: DeletionLog;
   readonly unrecorded: UnrecordedPublications;
   /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
   readonly hubRecords: HubRecords | undefined;
@@ -25,22 +32,27 @@ export interface ControllerState {
   readonly past: RecordedPast | undefined;
   /**
    * This process begins to write. Where another process has led since this data directory was last used by a leader, its record of
-   * publications is out of date: it is cleared, and read again from the records on the hub.
+   * publications is out of date: it is cleared, and read again from the records on the hub. A hub that was restored from a backup may
+   * show a term from before the last one that this data directory led. Then its own record is the newest, and it is kept.
    */
-  takeOver(takeOver: TakeOver): void;
+  takeOver(takeOver: TakeOver, hub: { readonly wasRestored: boolean }): void;
+  /** Writes state files again that were removed, until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>;
   /** Writes what waits. */
   close(): Promise<void>;
 }
 
 /** Whether an entry of a data directory is the controller's. */
 export function isControllerData(name: string): boolean {
-  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|commits|hub-records)\.json.*)$/.test(
+  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|commits|hub-records|hub-position|led-terms)\.json.*)$/.test(
     name,
   );
 }
 
 /** Of the newest record of which the hub has all that came before. */
 const THROUGH = 'through';
+const KEEP_INTERVAL_MS = 10_000;
+const MAX_DELETIONS = 10_000;
 
 export function openControllerState(options: ServeFleetOptions): ControllerState {
   const { api, dataDir, clock, log, maxRecords, embedded, schedule, leadership } = options;
@@ -50,6 +62,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   const commits = open<ReadCommit>('commits.json');
   const onHub = open<string>('hub-records.json');
   const terms = open<string>('led-terms.json');
+  const hubPositions = open<HubPosition>('hub-position.json');
   const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
     embedded === true || schedule === 'upstream'
@@ -64,32 +77,43 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
         });
   const dir = join(dataDir, 'history');
   const history = new HistoryStore({ dir, maxRecords: maxRecords ?? 1_000, log });
+  const deletions = new DeletionLog({ dir, maxRecords: MAX_DELETIONS, log });
   const records = new HistoryReader(dir).list().then((read) => {
     hubRecords?.resume(read);
     return read;
   });
   const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
   const unrecorded = new UnrecordedPublications({ memory, digest: sha256, log, records });
+  const files = [memory, plans, commits, onHub, terms, hubPositions];
   return {
+    keep: async (signal) => {
+      while (!signal.aborted) {
+        await Promise.all(files.map((file) => file.keep()));
+        await sleep(clock, KEEP_INTERVAL_MS, signal);
+      }
+    },
     memory,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
+    hubPositions,
     history,
+    deletions,
     unrecorded,
     hubRecords,
     past,
-    takeOver: ({ lease, term, previousTerm }) => {
+    takeOver: ({ lease, term, previousTerm }, { wasRestored }) => {
       const last = terms.get(lease);
       // Where this cannot be written, the next start treats the directory as out of date.
       void terms.persist(lease, term).catch(() => undefined);
       if (last === previousTerm) return;
+      if (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? '')) return;
       memory.clear();
       unrecorded.forget();
       past?.begin();
     },
     close: async () => {
-      await Promise.all([history.flush(), hubRecords?.close()]);
-      await Promise.all([memory, plans, commits, onHub, terms].map((file) => file.close()));
+      await Promise.all([history.flush(), deletions.flush(), hubRecords?.close()]);
+      await Promise.all(files.map((file) => file.close()));
     },
   };
 }

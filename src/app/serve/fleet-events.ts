@@ -2,6 +2,8 @@ import type { World } from '../../core/snapshot/world.ts';
 import type { CommitInfo } from '../../adapters/git/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { HoldReason } from '../../core/publish/judge-result.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
+import type { HubBreak } from '../../core/sync/hub-position.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 
 /** What the controller did or saw, in the order in which it happened. `atMs`: milliseconds since the epoch. */
@@ -25,6 +27,8 @@ export type FleetHappening =
       /** The release that let more be deleted than the budget allows, and who gave it. */
       readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
+  /** An object left Git, and the hub. */
+  | { readonly kind: 'deleted'; readonly record: DeletionRecord }
   | {
       readonly kind: 'sync-problem';
       readonly source: string;
@@ -67,6 +71,8 @@ export type FleetHappening =
       readonly work: string;
       readonly reason?: string | undefined;
     }
+  /** The hub goes on from an older state, or is another hub: it is compared with Git before anything is decided. */
+  | { readonly kind: 'hub-restored'; readonly how: HubBreak }
   /** Whoever met it has logged it: this is for those who follow along. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
   /** Every source was read, or could not be, and every placement was looked at once, by this process or the one that leads. */

@@ -1,6 +1,5 @@
-import { Reflector, type WatchFailure } from '../../adapters/kube/reflector.ts';
+import { Reflector } from '../../adapters/kube/reflector.ts';
 import { SortedView } from '../../adapters/kube/sorted-view.ts';
-import { errorText } from '../../core/errors.ts';
 import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
@@ -23,6 +22,7 @@ import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts'
 import { listedFirst } from '../../core/snapshot/listed-first.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
+import { refusedKindText } from '../refused-kind.ts';
 
 export interface InventoryOptions {
   readonly api: KubeApi;
@@ -32,6 +32,8 @@ export interface InventoryOptions {
   /** A kind that the hub did not confirm for this long holds every change. */
   readonly staleAfterMs: number;
   readonly onError: (kind: string, error: unknown) => void;
+  /** See ReflectorOptions. */
+  readonly historyOf?: (() => Promise<number>) | undefined;
 }
 
 /** What Berth knows of the hub: one list-watch per kind. */
@@ -49,7 +51,7 @@ export class HubInventory {
   constructor(options: InventoryOptions) {
     this.#options = options;
     const reflect = (kind: KindInfo, transform?: (object: KubeObject) => KubeObject): Reflector => {
-      const { api, clock, random, log, onError } = options;
+      const { api, clock, random, log, onError, historyOf } = options;
       const report = (error: unknown): void => onError(kind.kind, error);
       return new Reflector({
         api,
@@ -58,6 +60,7 @@ export class HubInventory {
         random,
         log,
         onError: report,
+        historyOf,
         ...(transform && { transform }),
       });
     };
@@ -138,7 +141,9 @@ export class HubInventory {
     const scores = this.#problemOf(this.scores);
     const works = this.worksProblem();
     const refused = this.reflectors.flatMap(({ kind, failure }) =>
-      failure?.verb === 'watch' ? `${refusalText(kind, failure)}; it is listed again and again instead` : [],
+      failure?.verb === 'watch'
+        ? `${refusedKindText(kind, failure)}; it is listed again and again instead`
+        : [],
     );
     return [
       ...(scores === undefined
@@ -151,7 +156,7 @@ export class HubInventory {
 
   #problemOf(reflector: Reflector): string | undefined {
     const { kind, failure, synced } = reflector;
-    if (failure?.verb === 'list') return refusalText(kind, failure);
+    if (failure?.verb === 'list') return refusedKindText(kind, failure);
     if (!synced) return `${kind.plural} have not been read yet`;
     const staleMs = reflector.stalenessMs();
     const { staleAfterMs } = this.#options;
@@ -175,13 +180,6 @@ export class HubInventory {
       scores: scores.list(),
     };
   }
-}
-
-/** What is missing, and the way out. */
-function refusalText({ group, plural }: KindInfo, { verb, error }: WatchFailure): string {
-  const resource = group === '' ? plural : `${plural}.${group}`;
-  if (error.code !== 'kube.forbidden') return `${resource} cannot be read (${verb}): ${errorText(error)}`;
-  return `the right to ${verb} ${resource} in all namespaces is missing: give it to Berth's service account, as berth serve --print-rbac prints it`;
 }
 
 const schedulableOf = new WeakMap<Placement, Placement>();

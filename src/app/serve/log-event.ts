@@ -1,5 +1,6 @@
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { LogFields, Logger } from '../../core/ports.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { FleetEvent } from './fleet-events.ts';
 
 /** One log entry per event; what went wrong in Git is named with its place. */
@@ -46,6 +47,14 @@ export function logEvent(log: Logger, event: FleetEvent): void {
       log.info(TEXT[kind], withPlans(fields));
       return;
     }
+    case 'deleted':
+      log.info('object deleted from the hub', deletionFields(event.record));
+      return;
+    case 'hub-restored':
+      log.warn('the hub was restored or replaced, it is compared with Git before anything is decided', {
+        how: event.how,
+      });
+      return;
     case 'held':
     case 'sync-problem': {
       const { kind, atMs: _at, message, ...fields } = event;
@@ -58,6 +67,17 @@ export function logEvent(log: Logger, event: FleetEvent): void {
     case 'ready':
       log.info('everything was read and published once');
   }
+}
+
+function deletionFields({ source, object, commit, took, released }: DeletionRecord): LogFields {
+  return {
+    source,
+    object,
+    commit: commit?.id,
+    author: commit?.author,
+    ...took,
+    ...(released !== null && { released: withPlans(released) }),
+  };
 }
 
 /** The token of a plan is no secret, but a log hides what is called a token. */

@@ -2,21 +2,24 @@ import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
-import { startWorkControllers } from '../works/start-work-controllers.ts';
+import { startWorkControllers, type WorkControllers } from '../works/start-work-controllers.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from './publish/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
+import { HubContinuity, type HubContinuityOptions } from './hub-continuity.ts';
 import { HubInventory } from './hub-inventory.ts';
 import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
 import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
+import { PreparedLeadership } from './prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { Standby } from './standby.ts';
@@ -39,11 +42,13 @@ export interface FleetController {
   /** Fetch the sources now. */
   reconcile(): void;
   close(): Promise<void>;
+  /** Ends threads that `close` waits for. The caller closes the client of the hub. */
+  cutOff(): void;
 }
 
 /** Runs the controller until `close`. InputError for options that cannot work; everything later is an event and a retry. */
-export async function serveFleet(options: ServeFleetOptions): Promise<FleetController> {
-  const { api, clock, random, log, leadership = SOLE_LEADER } = options;
+export async function serveFleet(given: ServeFleetOptions): Promise<FleetController> {
+  const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
   const events = new EventStream(clock);
   const metrics = new ControllerMetrics();
@@ -51,24 +56,32 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     events.emit(happening);
     metrics.saw({ atMs: clock.now(), ...happening });
   };
-  const inventory = new HubInventory({
-    api,
-    clock,
-    random,
-    log,
-    staleAfterMs: options.staleAfterMs ?? 300_000,
-    onError: (kind, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
-  });
+  const look = async (): Promise<number> => (await continuity?.look()) ?? 0;
+  const prepared = given.leadership && new PreparedLeadership({ inner: given.leadership, look, clock, log });
+  const [options, leadership] = [{ ...given, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
+  const continuity = continuityOf(options, state, {
+    positions: () => inventory.reflectors.map(({ position }) => position),
+    onBreak: (how, now) => {
+      emit({ kind: 'hub-restored', how });
+      barrier.hubChanged();
+      if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
+      for (const { loop } of loops) loop.hubChanged();
+    },
+  });
+  const isHubRestored = (): boolean => continuity?.wasRestored === true;
+  const inventory = inventoryOf(options, emit, look);
   const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
   const parts = { options, barrier, inventory, book, emit, metrics };
-  const decider = await openDecider({ ...parts, state, ledger });
+  const decider = await openDecider({ ...parts, state, ledger, isHubRestored });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished });
+  const onDeleted = deletionKeeper(emit, state);
+  const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished, onDeleted });
+  let works: WorkControllers | undefined;
   const http = await serveHttp({
     options,
     inventory,
@@ -76,23 +89,18 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     metrics,
     loops: loops.map(({ loop }) => loop),
     decider,
-    warnings: () => [...inventory.warnings(), ...decider.warnings()],
+    warnings: () => [...inventory.warnings(), ...decider.warnings(), ...(works?.warnings() ?? [])],
     readiness,
     leadership,
   });
 
-  const standby = options.leadership && new Standby({ leadership, inventory, book, clock, barrier, state });
-  standby?.start(supervisor);
-  inventory.start(supervisor);
-  decider.start(supervisor);
+  supervisor.start('data directory', (signal) => state.keep(signal));
+  const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
+  for (const part of [standby, prepared, inventory, decider]) part?.start(supervisor);
   for (const { start } of loops) start(supervisor);
-  const works = options.works === false ? undefined : startWorks(options, emit);
+  if (options.works !== false) works = startWorks({ ...parts, historyOf: look });
   const ready = becomeReady({ decider, standby, book, readiness, http, emit }, supervisor.signal);
-  if (decider instanceof PublishPipeline)
-    supervisor.start('digests', async (signal) => {
-      await ready;
-      await digestAhead(inventory.world(), signal);
-    });
+  if (decider instanceof PublishPipeline) supervisor.start('digests', digestsOf(inventory, ready));
   return {
     events,
     url: http?.url,
@@ -101,9 +109,45 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetContr
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), supervisor.close()]);
+      continuity?.note();
       await Promise.all([...loops.map(({ close }) => close()), state.close()]);
       events.close();
     },
+    cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
+  };
+}
+
+function digestsOf(inventory: HubInventory, ready: Promise<void>) {
+  return async (signal: AbortSignal): Promise<void> => {
+    await ready;
+    await digestAhead(inventory.world(), signal);
+  };
+}
+
+function inventoryOf(
+  { api, clock, random, log, staleAfterMs = 300_000 }: ServeFleetOptions,
+  emit: (happening: FleetHappening) => void,
+  historyOf: () => Promise<number>,
+): HubInventory {
+  const onError = (kind: string, error: unknown): void =>
+    emit({ kind: 'error', where: `watch ${kind}`, error });
+  return new HubInventory({ api, clock, random, log, staleAfterMs, onError, historyOf });
+}
+
+/** Undefined where no source is applied: then there is nothing to compare the hub with. */
+function continuityOf(
+  { api, sources }: ServeFleetOptions,
+  { hubPositions: memory }: ControllerState,
+  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak'>,
+): HubContinuity | undefined {
+  if (sources.every(({ sync }) => sync === 'observe')) return undefined;
+  return new HubContinuity({ api, memory, ...watches });
+}
+
+function deletionKeeper(emit: (happening: FleetHappening) => void, state: ControllerState) {
+  return (record: DeletionRecord): void => {
+    emit({ kind: 'deleted', record });
+    state.deletions.append(record);
   };
 }
 
@@ -154,8 +198,9 @@ async function openDecider(parts: {
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
+  readonly isHubRestored: () => boolean;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, barrier, inventory, book, emit, metrics, state, ledger } = parts;
+  const { options, barrier, inventory, book, emit, metrics, state, ledger, isHubRestored } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
   const recorder = new DecisionRecorder({
@@ -183,6 +228,7 @@ async function openDecider(parts: {
     barrier,
     recorder,
     unrecorded: state.unrecorded,
+    isHubRestored,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
     isFollowing: () => ledger.isFollowing,
@@ -197,18 +243,29 @@ async function engineOf(options: ServeFleetOptions): Promise<NonNullable<ServeFl
   return startEngine();
 }
 
-function startWorks(options: ServeFleetOptions, emit: (happening: FleetHappening) => void) {
+function startWorks(parts: {
+  readonly options: ServeFleetOptions;
+  readonly emit: (happening: FleetHappening) => void;
+  readonly barrier: CommitBarrier;
+  readonly historyOf: () => Promise<number>;
+}): WorkControllers {
+  const { options, emit, barrier, historyOf } = parts;
   const { api, clock, log, random, leadership } = options;
   return startWorkControllers({
-    mayBegin: leadership && ((signal) => leadership.whenHeld(signal)),
+    mayBegin: async (signal) => {
+      await leadership?.whenHeld(signal);
+      await barrier.whenHubCompared(signal);
+    },
     hub: api,
     clock,
     log,
     random,
+    historyOf,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
       // Somebody was faster; it is read and decided again at once.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
+    onWatchError: (kind, error) => emit({ kind: 'error', where: `watch ${kind} for works`, error }),
   });
 }

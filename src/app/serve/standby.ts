@@ -14,6 +14,8 @@ export interface StandbyOptions {
   readonly clock: Clock;
   readonly barrier: CommitBarrier;
   readonly state: ControllerState;
+  /** Whether this process found the hub restored from a backup. */
+  readonly isHubRestored: () => boolean;
 }
 
 /**
@@ -30,10 +32,10 @@ export class Standby {
   }
 
   start(supervisor: Supervisor): void {
-    const { leadership, barrier, state } = this.#options;
+    const { leadership, barrier, state, isHubRestored } = this.#options;
     barrier.standBy();
     leadership.onTakeOver((takeOver) => {
-      state.takeOver(takeOver);
+      state.takeOver(takeOver, { wasRestored: isHubRestored() });
       // The process before it may have applied a part of a commit.
       barrier.takeOver();
     });

@@ -1,3 +1,4 @@
+import { ConflictError, errorText } from '../../core/errors.ts';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
 import {
   type ManifestWorkReplicaSet,
@@ -80,7 +81,14 @@ export class ReplicaSetReconciler {
       () => undefined,
       (error: unknown) => ({ error }),
     );
-    const status = replicaSetStatus(replicaSet, plan, now, holdOf(control, lastGood !== undefined));
+    const status = replicaSetStatus(replicaSet, plan, {
+      now,
+      hold: holdOf(control, lastGood !== undefined),
+      failure:
+        failure === undefined || failure.error instanceof ConflictError
+          ? undefined
+          : errorText(failure.error),
+    });
     await this.#patchStatus(replicaSet, status);
     if (failure !== undefined) throw failure.error;
     await this.#keepIfGood(replicaSet, control, status);

@@ -1,3 +1,4 @@
+import { mayBeAllowedLater } from '../../adapters/kube/kube-errors.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
@@ -8,6 +9,7 @@ import { runReconciler } from '../../runtime/reconciler.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import { collectCompletedWork, deletionDueMs } from './collect-completed-works.ts';
+import { FailingReplicaSets } from './failing-replica-sets.ts';
 import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
 import { WorkInventory } from './work-inventory.ts';
 import type { WorkWritten } from './write-works.ts';
@@ -24,21 +26,28 @@ export interface WorkControllersOptions {
   readonly workers?: number | undefined;
   /** Waited for before anything is written for a replica set or a work. Default: nothing. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** See ReflectorOptions. */
+  readonly historyOf?: (() => Promise<number>) | undefined;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
+  /** @param kind plural of the kind that cannot be read */
+  readonly onWatchError?: ((kind: string, error: unknown) => void) | undefined;
 }
 
 export interface WorkControllers {
   /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
   whenIdle(): Promise<void>;
+  /** What fails at the moment, as text for users; all of it is tried again. */
+  warnings(): readonly string[];
   close(): Promise<void>;
 }
 
 /** Runs the hub-side controllers of works: ManifestWorkReplicaSet -> ManifestWorks, and the clean-up of completed works. */
 export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
-  const { hub, clock, log, random, mayBegin } = options;
+  const { hub, clock, log, random, mayBegin, historyOf } = options;
   const supervisor = new Supervisor({ clock, random, log });
-  const inventory = new WorkInventory({ api: hub, clock, random, log });
+  const inventory = new WorkInventory({ api: hub, clock, random, log, historyOf }, options.onWatchError);
+  const failing = new FailingReplicaSets();
   const replicaSets = new WorkQueue(clock);
   const completed = new WorkQueue(clock);
   for (const reflector of inventory.reflectors)
@@ -63,10 +72,17 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         name: 'ManifestWorkReplicaSet',
         queue: replicaSets,
         concurrency: options.workers ?? 4,
-        reconcile: (key) => reconciler.reconcile(key),
+        mayPass: mayBeAllowedLater,
+        reconcile: async (key) => {
+          const outcome = await reconciler.reconcile(key);
+          failing.succeeded(key);
+          return outcome;
+        },
         onError: (key, error) => {
           // Somebody else was faster: the next pass sees it. Nothing anybody has to know.
-          if (!(error instanceof ConflictError)) options.onError?.(key, error);
+          if (error instanceof ConflictError) return;
+          failing.failed(key, error);
+          options.onError?.(key, error);
         },
       },
       signal,
@@ -77,7 +93,14 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     const reconcile = (key: string) =>
       collectCompletedWork(inventory.works.store.get(key) as ManifestWork | undefined, { hub, clock });
     await runReconciler(
-      { ...shared, name: 'ManifestWork clean-up', queue: completed, concurrency: 1, reconcile },
+      {
+        ...shared,
+        name: 'ManifestWork clean-up',
+        queue: completed,
+        concurrency: 1,
+        mayPass: mayBeAllowedLater,
+        reconcile,
+      },
       signal,
     );
   });
@@ -86,6 +109,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
       await synced;
       await Promise.all([replicaSets.whenIdle(), completed.whenIdle()]);
     },
+    warnings: () => [...inventory.warnings(), ...failing.warnings()],
     close: () => supervisor.close(),
   };
 }

@@ -19,6 +19,7 @@ import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.t
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
 import { Reflector, type ReflectorOptions } from '../../adapters/kube/reflector.ts';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
+import { refusedKindText } from '../refused-kind.ts';
 import { KeyIndex } from './key-index.ts';
 
 /** What the hub-side work controllers see of the hub, indexed the way they ask for it. */
@@ -36,8 +37,13 @@ export class WorkInventory {
   readonly #byLabel = new KeyIndex((replicaSet) => ownerLabelValue(replicaSet.metadata));
   readonly #byPlacement = new KeyIndex((replicaSet) => placementKeys(replicaSet));
 
-  constructor(options: Omit<ReflectorOptions, 'kind'>) {
-    const watch = (kind: ReflectorOptions['kind']): Reflector => new Reflector({ ...options, kind });
+  /** @param onError called for each failed list or watch, with the plural of the kind */
+  constructor(
+    options: Omit<ReflectorOptions, 'kind' | 'onError'>,
+    onError?: (kind: string, error: unknown) => void,
+  ) {
+    const watch = (kind: ReflectorOptions['kind']): Reflector =>
+      new Reflector({ ...options, kind, onError: (error) => onError?.(kind.plural, error) });
     this.replicaSets = watch(MANIFEST_WORK_REPLICA_SET);
     this.works = watch(MANIFEST_WORK);
     this.placements = watch(PLACEMENT);
@@ -53,6 +59,15 @@ export class WorkInventory {
 
   get reflectors(): readonly Reflector[] {
     return [this.replicaSets, this.works, this.placements, this.decisions, this.clusters];
+  }
+
+  /** What the hub refuses. Until each kind has been listed once, the controllers do nothing. */
+  warnings(): readonly string[] {
+    return this.reflectors.flatMap(({ kind, failure, synced }) => {
+      if (failure === undefined) return [];
+      const consequence = synced ? 'it is listed again within 30 s' : 'until then no works are written';
+      return [`works: ${refusedKindText(kind, failure)}; ${consequence}`];
+    });
   }
 
   replicaSet(key: string): ManifestWorkReplicaSet | undefined {

@@ -11,7 +11,8 @@ import { recordedDecisions } from './recorded-groups.ts';
  * What the controller before this one published last, from the last record of the placement. Only where nothing can have been published
  * after it: the state names this very record, the status, which is written when all is done, counts as many clusters, and the hub lists
  * none that the record lacks. Otherwise (another controller was at work meanwhile, the data directory is an old copy, or the record was lost),
- * and where none of its clusters is missing, undefined: then what was published is what stands on the hub.
+ * and where none of its clusters is missing, undefined: then what was published is what stands on the hub. A hub that was restored from a
+ * backup shows an older state; there the record alone counts, unless a change was under way.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;
@@ -19,9 +20,11 @@ export function recordedPublication(input: {
   /** As it stands on the hub. */
   readonly placement: Placement;
   readonly pages: readonly DecisionPage[];
+  readonly isHubRestored: boolean;
 }): LastPublication | undefined {
-  const { record, state, placement, pages } = input;
+  const { record, state, placement, pages, isHubRestored } = input;
   if (record === undefined || state?.record !== record.hash) return undefined;
+  if (isHubRestored && state.change === undefined) return publishedBeforeRestore(record, placement, pages);
   if (placement.status?.numberOfSelectedClusters !== record.clusters) return undefined;
   const standing = new Set(listedClusters(pages));
   // None is missing, or it is not known which: a start looks at many, and their records are long.
@@ -31,12 +34,32 @@ export function recordedPublication(input: {
   const arriving = new Set(state.change?.added);
   const isNew = (cluster: string): boolean => !clusters.has(cluster) && !arriving.has(cluster);
   if ([...standing].some(isNew)) return undefined;
-  const missing = groups.map((group) => ({
-    ...group,
-    decisions: group.decisions.filter(({ clusterName }) => !standing.has(clusterName)),
-  }));
-  const taken = pagesOf(missing, placement, pages);
+  const taken = pagesOf(without(groups, standing), placement, pages);
   return { pages: [...listOnce(pages).pages, ...taken], leaving: state.change?.removed ?? [] };
+}
+
+function publishedBeforeRestore(
+  record: DecisionRecord,
+  placement: Placement,
+  pages: readonly DecisionPage[],
+): LastPublication {
+  const groups = recordedDecisions(record, placement);
+  const clusters = new Set(listedClusters(groups));
+  const kept = listOnce(pages)
+    .pages.map((page) => ({
+      ...page,
+      decisions: page.decisions.filter(({ clusterName }) => clusters.has(clusterName)),
+    }))
+    .filter(({ decisions }) => decisions.length > 0);
+  const missing = without(groups, new Set(listedClusters(kept)));
+  return { pages: [...kept, ...pagesOf(missing, placement, pages)], leaving: undefined };
+}
+
+function without(groups: readonly DesiredGroup[], clusters: ReadonlySet<string>): readonly DesiredGroup[] {
+  return groups.map((group) => ({
+    ...group,
+    decisions: group.decisions.filter(({ clusterName }) => !clusters.has(clusterName)),
+  }));
 }
 
 /** A record tells groups, not pages: what is missing was most likely on the pages that are missing, else on one that is there. */

@@ -21,6 +21,16 @@ export function termOf({ transitions, acquiredAtMs }: Lease): string {
   return `${transitions}@${acquiredAtMs}`;
 }
 
+/** Whether a term ended before another one of the same lease began. False where one of them cannot be read. */
+export function isEarlierTerm(term: string, other: string): boolean {
+  const [a, b] = [TERM.exec(term), TERM.exec(other)];
+  if (a === null || b === null) return false;
+  // Transitions count anew in a lease that was deleted and created. Times are by the clocks of different machines.
+  return Number(a[1]) < Number(b[1]) && Number(a[2]) < Number(b[2]);
+}
+
+const TERM = /^(\d+)@(\d+)$/;
+
 /** Where the lease is kept. A write names the version that it replaces, so that of two writers one fails. */
 export interface LeaseStore {
   /** For messages. */

@@ -117,6 +117,40 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['last']);
   });
 
+  it('lists anew when the history of the server is another one, although it takes the position', async () => {
+    let history = 0;
+    let ends = false;
+    const watch = api.watch.bind(api);
+    api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      for await (const event of watch(kind, options)) {
+        yield event;
+        if (ends) return;
+      }
+    };
+    const reflector = start({ historyOf: async () => history });
+    await clock.advance(0);
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    await clock.advance(0);
+    const { resourceVersion } = reflector.position;
+    expect(reflector.position).toEqual({
+      history: 0,
+      resourceVersion: expect.stringMatching(/^\d+$/) as string,
+    });
+    ends = true;
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    ends = false;
+    await clock.advance(10_000);
+    expect(reflector.relists).toBe(1);
+    history = 1;
+    ends = true;
+    await api.create(MANAGED_CLUSTER, cluster('c'));
+    await clock.advance(10_000);
+    expect(reflector.relists).toBe(2);
+    expect(names(reflector)).toEqual(['a', 'b', 'c']);
+    expect(reflector.position.history).toBe(1);
+    expect(Number(reflector.position.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
+  });
+
   it('opens a silent stream anew from where it was, without a list', async () => {
     let mute = true;
     const watch = api.watch.bind(api);

@@ -30,9 +30,13 @@ describe('what a data directory remembers of publications', () => {
     });
 
   /** A process that leads a term and publishes in it. @returns what it knew of before it published */
-  async function leads(previousTerm: string | undefined, term: string, lease = LEASE): Promise<unknown> {
+  async function leads(
+    previousTerm: string | undefined,
+    term: string,
+    { lease = LEASE, wasRestored = false } = {},
+  ): Promise<unknown> {
     const state = open();
-    state.takeOver({ lease, term, previousTerm });
+    state.takeOver({ lease, term, previousTerm }, { wasRestored });
     const known = state.memory.get('team-a/web');
     state.memory.set('team-a/web', STATE);
     await state.close();
@@ -72,6 +76,21 @@ describe('what a data directory remembers of publications', () => {
     state.memory.set('team-a/web', STATE);
     await state.close();
     expect(await leads(undefined, 'a')).toEqual(STATE);
-    expect(await leads('x', 'y', 'berth-system/another')).toBeUndefined();
+    expect(await leads('x', 'y', { lease: 'berth-system/another' })).toBeUndefined();
+  });
+
+  it.each([
+    { name: 'a term from before the one that it led', previous: '4@1000', want: STATE },
+    { name: 'a later term, which another process led', previous: '6@3000', want: undefined },
+    { name: 'a term of a Lease that was made anew', previous: '0@3000', want: undefined },
+    { name: 'no term', previous: undefined, want: undefined },
+  ])('on a restored hub whose Lease shows $name', async ({ previous, want }) => {
+    await leads('4@1000', '5@2000');
+    expect(await leads(previous, '7@4000', { wasRestored: true })).toEqual(want);
+  });
+
+  it('is forgotten when an earlier term is shown by a hub that was not restored', async () => {
+    await leads('4@1000', '5@2000');
+    expect(await leads('4@1000', '5@3000')).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { template } from '../../core/work/replica-set-world.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 
@@ -38,6 +39,14 @@ export const placement = (
   metadata: { name, namespace: ns, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
   spec: { clusterSets: ['prod'], ...spec },
 });
+
+/** Works of the placement `web` in `team-a`. */
+export const replicaSet = {
+  apiVersion: 'work.open-cluster-management.io/v1alpha1',
+  kind: 'ManifestWorkReplicaSet',
+  metadata: { name: 'web', namespace: 'team-a' },
+  spec: { manifestWorkTemplate: template('1'), placementRefs: [{ name: 'web' }] },
+};
 
 /** Of a cluster that left the set of the others. */
 export const outside = { labels: { [`${CLUSTER}/clusterset`]: 'old' } };

@@ -201,6 +201,7 @@ export class Simulation {
       inventory,
       memory,
       recorder,
+      isHubRestored: () => false,
       unrecorded: new UnrecordedPublications({ memory, digest, log, records: Promise.resolve([]) }),
       book,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),

@@ -30,6 +30,8 @@ export class Fleet {
   readonly hub: KubeApi;
   readonly clock = new FakeClock();
   readonly written: WorkWritten[] = [];
+  /** What failed: the replica set, or the kind that could not be read. */
+  readonly errors: (readonly [key: string, error: unknown])[] = [];
   readonly #answerMs: number;
   #controllers: WorkControllers | undefined;
 
@@ -47,9 +49,15 @@ export class Fleet {
       log: new SilentLogger(),
       random: () => 0.5,
       onWrite: (event) => this.written.push(event),
+      onError: (key, error) => this.errors.push([key, error]),
+      onWatchError: (kind, error) => this.errors.push([kind, error]),
     });
     await this.settle();
     return this;
+  }
+
+  warnings(): readonly string[] {
+    return this.#controllers?.warnings() ?? [];
   }
 
   async settle(byMs = 1_000): Promise<void> {

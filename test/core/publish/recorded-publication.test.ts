@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Placement } from '../../../src/core/model/placement.ts';
-import type { DecisionPage } from '../../../src/core/publish/decision-page.ts';
+import { type DecisionPage, listedClusters } from '../../../src/core/publish/decision-page.ts';
 import type { ChangeUnderWay, PublishState } from '../../../src/core/publish/publish-state.ts';
 import { planToStay } from '../../../src/core/publish/last-publication.ts';
-import { recordedPublication } from '../../../src/core/publish/recorded-publication.ts';
+import { recordedPublication as recorded } from '../../../src/core/publish/recorded-publication.ts';
 import { decisionRecord } from '../../fakes/decision-record.ts';
 
 const page = (number: number, ...clusters: string[]): DecisionPage => ({
@@ -45,6 +45,9 @@ const state = (over: Partial<PublishState> = {}): PublishState => ({
   record: 'r1',
   ...over,
 });
+
+const recordedPublication = (input: Omit<Parameters<typeof recorded>[0], 'isHubRestored'>) =>
+  recorded({ ...input, isHubRestored: false });
 
 describe('what the controller before published, by its last record', () => {
   it.each([
@@ -90,6 +93,23 @@ describe('what the controller before published, by its last record', () => {
   ])('is no other than what stands there where $name', (over) => {
     const input = { record, state: state(), placement: placement(3), pages: [page(1, 'a')], ...over };
     expect(recordedPublication(input)).toBeUndefined();
+  });
+
+  it.each([
+    { name: 'more clusters', pages: [page(1, 'x', 'a'), page(2, 'y')], status: 5 },
+    { name: 'fewer clusters', pages: [page(1, 'b')], status: 1 },
+    { name: 'the same clusters', pages: [page(1, 'a', 'b'), page(2, 'c')], status: 3 },
+    { name: 'no pages', pages: [], status: undefined },
+  ])('is what the record says on a hub that was restored from a backup with $name', ({ pages, status }) => {
+    const input = { record, state: state(), placement: placement(status), pages };
+    const known = recorded({ ...input, isHubRestored: true });
+    expect([...listedClusters(known?.pages ?? [])].sort()).toEqual(['a', 'b', 'c']);
+    expect(known?.leaving).toBeUndefined();
+  });
+
+  it('is not known on a hub that was restored while a change was under way', () => {
+    const input = { record, placement: placement(5), pages: [page(1, 'a', 'x')], isHubRestored: true };
+    expect(recorded({ ...input, state: state({ change: change(['x'], ['c']) }) })).toBeUndefined();
   });
 
   it('has scores where the placement asks for them, and what stood there in the middle of a move', () => {

@@ -132,12 +132,11 @@ export class ReplicaSetWorld {
   }
 
   status(): Record<string, string> {
-    const { conditions } = replicaSetStatus(
-      this.replicaSet,
-      this.plan(),
-      NOW,
-      this.paused ? 'paused' : 'none',
-    );
+    const { conditions } = replicaSetStatus(this.replicaSet, this.plan(), {
+      now: NOW,
+      hold: this.paused ? 'paused' : 'none',
+      failure: undefined,
+    });
     return Object.fromEntries((conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]));
   }
 

@@ -101,7 +101,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   const { runAgents } = await import('../../agent/run-agents.ts');
   const log = createLogger({ level, stream: io.stderr });
-  await runAgents({ pairs, settings, clock, log }, io.signal);
+  await runAgents({ pairs, settings, clock, log }, io);
   return 0;
 }
 

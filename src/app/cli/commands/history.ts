@@ -17,6 +17,7 @@ interface HistoryFlags extends RecordFlags {
   readonly output: OutputFormat;
   readonly limit: string;
   readonly why: boolean;
+  readonly deletions: boolean;
 }
 
 const HELP = `
@@ -26,6 +27,7 @@ Examples:
   berth history                                  # every placement, newest last
   berth history team-a/web --data /var/lib/berth
   berth history team-a/web --kubeconfig hub.kubeconfig
+  berth history --deletions                      # which objects left the hub, with commit and author
   berth history team-a/web --why                 # also which objects caused it, by deciding again
   berth replay 1c0ffee5c0ffee55                  # compute one of them again
 `;
@@ -38,6 +40,7 @@ export const historyCommand: CliCommand = {
       .description('list published decisions: when, from which commit, what came and went')
       .option('--data <dir>', 'data directory of berth serve', '.berth')
       .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
+      .option('--deletions', 'what was deleted from the hub instead, because it left Git', false)
       .option('--limit <n>', 'newest records to show', '50')
       .option('--why', 'also why clusters came and went; needs the inputs in the data directory', false)
       .addOption(outputOption());
@@ -51,28 +54,46 @@ export const historyCommand: CliCommand = {
 
 async function runHistory(io: CliIo, placement: string | undefined, flags: HistoryFlags): Promise<ExitCode> {
   const limit = limitOf(flags.limit);
+  if (flags.deletions) {
+    const { listDeletions } = await import('../deletion-history.ts');
+    return listDeletions(io, { ...flags, limit, name: placement });
+  }
   const all = await readRecords(io, flags, placement === undefined ? undefined : namespaceOf(placement));
   const records = all
     .filter((record) => placement === undefined || record.placement === placement)
     .slice(-limit);
   const moves = flags.why ? await movesOf(flags, all, records) : undefined;
-  io.stdout.write(
-    flags.output === 'table'
-      ? renderTextTable(
-          [...HEADINGS, ...(moves === undefined ? [] : ['CAUSED BY'])],
-          records.map((record) => [
-            ...row(record),
-            ...(moves === undefined ? [] : [causesText(moves.get(record.hash))]),
-          ]),
-        )
-      : await renderDocument(
-          moves === undefined
-            ? records
-            : records.map((record) => ({ ...record, moves: moves.get(record.hash) ?? null })),
-          flags.output,
-        ),
-  );
+  if (flags.output === 'table')
+    io.stdout.write(`${tableOf(records, moves)}${await belowTable(flags, placement)}`);
+  else
+    io.stdout.write(
+      await renderDocument(
+        moves === undefined
+          ? records
+          : records.map((record) => ({ ...record, moves: moves.get(record.hash) ?? null })),
+        flags.output,
+      ),
+    );
   return 0;
+}
+
+function tableOf(
+  records: readonly AnyRecord[],
+  moves: ReadonlyMap<string, DecisionChanges> | undefined,
+): string {
+  return renderTextTable(
+    [...HEADINGS, ...(moves === undefined ? [] : ['CAUSED BY'])],
+    records.map((record) => [
+      ...row(record),
+      ...(moves === undefined ? [] : [causesText(moves.get(record.hash))]),
+    ]),
+  );
+}
+
+async function belowTable(flags: HistoryFlags, placement: string | undefined): Promise<string> {
+  if (placement === undefined) return '';
+  const { deletionsBelow } = await import('../deletion-history.ts');
+  return deletionsBelow(flags, placement);
 }
 
 const HEADINGS = [

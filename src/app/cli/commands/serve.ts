@@ -17,6 +17,7 @@ import { addElectionFlags, type ElectionFlags, electionOf } from '../election-fl
 import { connectHub, stopOnSignalOrLoss } from '../elected-hub.ts';
 import { addHubFlags, type HubFlags } from '../hub-flags.ts';
 import { wrongOption, wrongValue } from '../wrong-option.ts';
+import { onAbort } from '../../../runtime/on-abort.ts';
 
 interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
   readonly config?: string;
@@ -40,8 +41,8 @@ interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 wrong flags or settings, 3 another process took the Lease: start it again, and it stands by.
-Everything else is retried.
+Exit codes: 0 stopped as asked, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease: start it again,
+and it stands by. Everything else is retried.
 
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
@@ -174,6 +175,10 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   // After everything that has to know of a take-over has subscribed.
   elector?.start();
   const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
+  onAbort(io.cutOff, () => {
+    api.close();
+    fleet.cutOff();
+  });
   log.info('controller started', {
     hub: api.server,
     listen: fleet.url,

@@ -49,6 +49,11 @@ export class DecisionView {
     for (const key of this.#keysByPlacement.get(placement) ?? []) this.#written.forget(key);
   }
 
+  /** See WrittenObjects.forgetAll. */
+  forgetAll(): void {
+    this.#written.forgetAll();
+  }
+
   #index(object: KubeObject): void {
     const placement = placementOf(object);
     if (placement === undefined) return;

@@ -10,12 +10,17 @@ interface Entry extends LastPublication {
   readonly uid: string | undefined;
 }
 
+type LastPublicationsDependencies = Pick<
+  PublisherDependencies,
+  'memory' | 'unrecorded' | 'isHubRestored' | 'beforeRestore'
+>;
+
 /** What was published last of each placement, so that it can be told from what others made of it. */
 export class LastPublications {
-  readonly #deps: Pick<PublisherDependencies, 'memory' | 'unrecorded'>;
+  readonly #deps: LastPublicationsDependencies;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(deps: Pick<PublisherDependencies, 'memory' | 'unrecorded'>) {
+  constructor(deps: LastPublicationsDependencies) {
     this.#deps = deps;
   }
 
@@ -24,16 +29,19 @@ export class LastPublications {
     const { uid } = placement.metadata;
     const known = this.#entries.get(key);
     if (known !== undefined) return known.uid === uid ? known : undefined;
-    const { memory, unrecorded } = this.#deps;
+    const { memory, unrecorded, isHubRestored, beforeRestore } = this.#deps;
+    const others = beforeRestore?.of(key, uid);
     const recorded = recordedPublication({
       record: unrecorded.lastRecordOf(key),
       state: memory.get(key),
       placement,
       pages,
+      isHubRestored: isHubRestored(),
     });
+    const last = recorded ?? (others && { pages: others, leaving: undefined });
     // Kept: the record is at hand for the first look only, and what comes next may fail.
-    if (recorded !== undefined) this.#entries.set(key, { uid, ...recorded });
-    return recorded;
+    if (last !== undefined) this.#entries.set(key, { uid, ...last });
+    return last;
   }
 
   /** All writes are done: the hub shows these pages. */

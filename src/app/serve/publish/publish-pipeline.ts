@@ -1,4 +1,5 @@
 import { sha256 } from '../../../adapters/store/world-digest.ts';
+import { mayBeAllowedLater } from '../../../adapters/kube/kube-errors.ts';
 import { ConflictError } from '../../../core/errors.ts';
 import type { ObjectChange } from '../../../adapters/kube/object-store.ts';
 import { DEFAULT_MAX_REQUESTS } from '../../../adapters/kube/request-slots.ts';
@@ -11,6 +12,7 @@ import type { ScheduleResult } from '../../../core/placement/schedule-result.ts'
 import { clusterChange } from '../../../core/publish/cluster-change.ts';
 import { decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import type { HubBreak, HubPosition } from '../../../core/sync/hub-position.ts';
 import type { World } from '../../../core/snapshot/world.ts';
 import { listNames } from '../../../core/publish/judge-result.ts';
 import { SCHEDULER_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
@@ -30,6 +32,7 @@ import { PageWriter } from './page-writer.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishMemory } from './publish-memory.ts';
+import { PublishedBeforeRestore } from './published-before-restore.ts';
 import type { PublishedBook } from './published-book.ts';
 import type { FreshDecision } from '../scheduling-loop.ts';
 import { SchedulingLoop } from '../scheduling-loop.ts';
@@ -48,6 +51,8 @@ export interface PipelineOptions {
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly recorder: DecisionRecorder;
   readonly unrecorded: UnrecordedPublications;
+  /** The hub was found restored from a backup: what it shows may be older than what was published last. */
+  readonly isHubRestored: () => boolean;
   readonly book: PublishedBook;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: PlanApprovals;
@@ -81,6 +86,7 @@ export class PublishPipeline {
   /** When others changed pages of a placement, the last times. */
   readonly #foreignWrites = new Map<string, readonly number[]>();
   readonly #leadership: Leadership;
+  readonly #beforeRestore = new PublishedBeforeRestore();
 
   constructor(options: PipelineOptions) {
     const { api, clock, inventory, recorder, book, emit } = options;
@@ -100,6 +106,7 @@ export class PublishPipeline {
       digest: sha256,
       placements: this.#placements,
       view: this.#view,
+      beforeRestore: this.#beforeRestore,
       writer: new PageWriter(api, this.#view),
       resultOf: (key) => this.scheduling.resultOf(key),
       inventoryProblem: (placement) => inventory.problemFor(placement),
@@ -112,6 +119,7 @@ export class PublishPipeline {
         return world === undefined || clusters.every((cluster) => known.has(cluster));
       },
       decideAgain: (key) => this.scheduling.request('decisions', key),
+      isHubCompared: () => options.barrier.isHubCompared,
       isReady: (placement, cluster) => isWorkReady(inventory.works.store, placement, cluster),
       lostBecause: (result, clusters) => {
         const world = recorder.worldOf(result);
@@ -153,6 +161,7 @@ export class PublishPipeline {
           random,
           log,
           mayBegin: (stop) => this.#leadership.whenHeld(stop),
+          mayPass: mayBeAllowedLater,
           onError: (key, error) => {
             // Losing a race is not news.
             if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
@@ -161,6 +170,16 @@ export class PublishPipeline {
         signal,
       ),
     );
+  }
+
+  /** The hub was restored or replaced; the watches do not show it yet. */
+  hubChanged(how: HubBreak, { resourceVersion }: HubPosition): void {
+    if (how === 'restored' && !this.#leadership.isHeld) {
+      const placements = this.#options.inventory.placements.store.list() as unknown as readonly Placement[];
+      this.#beforeRestore.keep(placements, this.#view, resourceVersion);
+    }
+    this.#placements.forgetAll();
+    this.#view.forgetAll();
   }
 
   /** Somebody else writes the pages that Berth writes. */
@@ -205,6 +224,7 @@ export class PublishPipeline {
     });
     inventory.decisions.store.onChange((change) => {
       const { key, before, after } = change;
+      if (!this.#leadership.isHeld) this.#beforeRestore.saw(change);
       // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
       scheduling.request('decisions');
       if (this.#view.isOwn(key, after)) return;

@@ -11,6 +11,7 @@ import type { PageWriter } from './page-writer.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishedDecision } from './published-decision.ts';
 import type { PublishMemory } from './publish-memory.ts';
+import type { PublishedBeforeRestore } from './published-before-restore.ts';
 import type { UnrecordedPublications } from './unrecorded-publications.ts';
 import type { WrittenObjects } from './written-objects.ts';
 
@@ -48,6 +49,12 @@ export interface PublisherDependencies {
   readonly record: (entry: PublishedDecision) => string;
   /** What a process that was killed published and did not record. */
   readonly unrecorded: Pick<UnrecordedPublications, 'lookAt' | 'lastRecordOf'>;
+  /** The hub was found restored from a backup: what it shows may be older than what was published last. */
+  readonly isHubRestored: () => boolean;
+  /** What another process had published before that. */
+  readonly beforeRestore?: Pick<PublishedBeforeRestore, 'of'> | undefined;
+  /** False while a hub that was restored or replaced was not compared with Git. */
+  readonly isHubCompared: () => boolean;
   /** Told after each complete pass: what is published now. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
 }

@@ -83,6 +83,12 @@ export class WrittenObjects {
     return this.#made.get(key)?.includes(outcome) === true;
   }
 
+  /** The hub was restored or replaced: a version of before now names a state that is news. */
+  forgetAll(): void {
+    this.#entries.clear();
+    this.#made.clear();
+  }
+
   /** After a failure nothing is known any more. */
   forget(key: string): void {
     this.#entries.delete(key);

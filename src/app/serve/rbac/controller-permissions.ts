@@ -139,7 +139,7 @@ export const GIT_OBJECTS: readonly Permission[] = [
   ...grant(
     [NAMESPACE],
     ['list', 'create', 'patch'],
-    'as above; add delete if namespaces in Git say berth.dev/prune: enabled',
+    'as above, and list: recognise a restored or replaced hub; add delete if namespaces in Git say berth.dev/prune: enabled',
   ),
   ...grant([MANAGED_CLUSTER_SET], ['create'], 'create: put clusters into sets (label in Git)', 'join'),
   ...grant([MANAGED_CLUSTER_SET], ['create'], 'create: bind sets to namespaces', 'bind'),

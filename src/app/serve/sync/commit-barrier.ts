@@ -2,6 +2,7 @@ import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { Clock } from '../../../core/ports.ts';
+import { sleep } from '../../../runtime/sleep.ts';
 
 /** A commit that takes longer than this to get onto the hub is not waited for. */
 const MAX_FOLLOW_MS = 300_000;
@@ -9,6 +10,7 @@ const MAX_FOLLOW_MS = 300_000;
 const MAX_FIRST_READ_MS = 60_000;
 /** A write that the watch does not show for so long was overtaken by something. */
 const MAX_LAG_MS = 60_000;
+const COMPARE_POLL_MS = 500;
 
 interface Since {
   readonly sinceMs: number;
@@ -29,11 +31,13 @@ export class CommitBarrier {
   readonly #stores: ReadonlyMap<string, ObjectStore>;
   /** Sources whose last commit is not wholly on the hub. */
   readonly #half = new Map<string, Since>();
+  readonly #sources: readonly string[];
   readonly #unread: Set<string>;
+  /** Sources that the hub was not compared with since it changed. */
+  readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
   readonly #unseen = new Map<string, Unseen>();
   readonly #listeners = new Set<() => void>();
-  readonly #sources: readonly string[];
   #standsBy = false;
 
   /**
@@ -65,8 +69,11 @@ export class CommitBarrier {
   }
 
   #begin(): void {
-    for (const source of this.#sources)
-      this.#half.set(source, this.#since(this.#unread.has(source) ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
+    for (const source of this.#sources) {
+      // A hub that was restored or replaced is compared with every source before it counts as whole.
+      const mayBeWhole = this.#unread.has(source) && !this.#uncompared.has(source);
+      this.#half.set(source, this.#since(mayBeWhole ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
+    }
   }
 
   /** A commit begins: nothing of it is on the hub yet. */
@@ -76,8 +83,27 @@ export class CommitBarrier {
       this.#half.set(source, this.#since(MAX_FOLLOW_MS));
   }
 
+  /** The hub is another one, or an older state of it: no source is on it wholly, and no write that was waited for will be shown. */
+  hubChanged(): void {
+    for (const source of this.#sources) this.#uncompared.add(source);
+    this.#begin();
+    this.#unseen.clear();
+  }
+
+  /** False after `hubChanged`, until the hub follows all sources or that takes too long. */
+  get isHubCompared(): boolean {
+    if (this.#uncompared.size > 0 && !this.isHalf) this.#uncompared.clear();
+    return this.#uncompared.size === 0;
+  }
+
+  /** Resolves when the hub is compared, or when aborted. It is looked at again and again, since no event tells that it took too long. */
+  async whenHubCompared(signal: AbortSignal): Promise<void> {
+    while (!this.isHubCompared && !signal.aborted) await sleep(this.#clock, COMPARE_POLL_MS, signal);
+  }
+
   /** The hub was made to follow the commit, wholly, but for what will not change by itself. */
   followed(source: string): void {
+    this.#uncompared.delete(source);
     this.#done(() => this.#half.delete(source));
   }
 

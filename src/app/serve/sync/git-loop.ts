@@ -77,6 +77,7 @@ export class GitLoop {
   #comparesAsked = 0;
   #comparesAnswered = 0;
   #onlyReads = false;
+  #hubChanges = 0;
 
   constructor(options: GitLoopOptions) {
     this.#options = options;
@@ -112,6 +113,13 @@ export class GitLoop {
   reconcile(): void {
     this.#comparesAsked += 1;
     this.fetch();
+  }
+
+  /** The hub was restored or replaced: it is compared with Git before it counts as following any commit. */
+  hubChanged(): void {
+    this.#hubChanges += 1;
+    this.#options.sync?.distrust();
+    this.reconcile();
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -219,8 +227,11 @@ export class GitLoop {
   }
 
   async #follow(sync: HubSync, fleet: Fleet, options: SyncOptions): Promise<void> {
+    const hubChanges = this.#hubChanges;
     this.#outcome = await sync.sync(fleet, options);
     this.#tell(this.#outcome);
+    // What was found on the hub before it changed says nothing about what is there now.
+    if (hubChanges !== this.#hubChanges) return sync.distrust();
     if (!this.#isHalf) this.#options.onWhole?.();
   }
 

@@ -13,6 +13,7 @@ import {
 } from '../../../core/publish/publish-annotations.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
+import { type DeletionRecord, deletionRecord } from '../../../core/sync/deletion-record.ts';
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
 import {
   countedMembers,
@@ -51,6 +52,8 @@ export interface PruneParts {
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'letsGo' | 'looks'>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
+  /** Called for each object as soon as the hub has deleted it. */
+  readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
 }
 
 /** What the hub has of the source. */
@@ -187,7 +190,10 @@ async function prune(
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
       : {}),
   });
-  const { deleted, problems } = await deleteAll(parts, objects);
+  const { deleted, problems } = await deleteAll(parts, objects, (object) => {
+    const known = { source: parts.source, commit: commitIn(input), released: released ?? null };
+    parts.onDeleted?.(deletionRecord(object, { ...known, atMs: parts.clock.now() }));
+  });
   if (released !== undefined) {
     const done = new Set(deleted.map((object) => markOf(parts, object)));
     await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
@@ -233,6 +239,7 @@ function membersNote(count: number | undefined): Annotations {
 async function deleteAll(
   { api, source, claims, limit, written }: PruneParts,
   objects: readonly KubeObject[],
+  onDeleted: (object: KubeObject) => void,
 ): Promise<Pick<PruneOutcome, 'deleted' | 'problems'>> {
   const problems: SyncProblem[] = [];
   const deleted: KubeObject[] = [];
@@ -249,6 +256,7 @@ async function deleteAll(
           }
           written?.deleted(object);
           deleted.push(object);
+          onDeleted(object);
         }),
       ),
     );
@@ -260,6 +268,12 @@ function committer({ commit }: SyncInput): string | undefined {
   if (commit === undefined) return undefined;
   const { author, committer: when, id } = commit;
   return `${author.name} <${author.email}> at ${new Date(when.timeMs).toISOString()} in commit ${id}`;
+}
+
+function commitIn({ commit }: SyncInput): DeletionRecord['commit'] {
+  if (commit === undefined) return null;
+  const { id, author, subject } = commit;
+  return { id, author: `${author.name} <${author.email}>`, subject };
 }
 
 async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {

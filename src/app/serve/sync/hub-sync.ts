@@ -9,6 +9,7 @@ import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
 import { applySetId, type MemberKind, memberKinds, parentOfSource } from '../../../core/sync/apply-set.ts';
+import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
 import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
@@ -49,6 +50,8 @@ export interface HubSyncOptions {
   readonly claims: SourceClaims;
   /** Told of each write to the hub, so that others know when the watch has shown it. */
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
+  /** Called for each object as soon as the hub has deleted it. */
+  readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
 }
 
 interface Tally {
@@ -87,6 +90,11 @@ export class HubSync {
   /** Nothing was left open by the last call: a new state can be followed without comparing everything. */
   get isSettled(): boolean {
     return this.#settled !== undefined;
+  }
+
+  /** The hub may hold anything: the next call of `sync` compares everything. */
+  distrust(): void {
+    this.#settled = undefined;
   }
 
   /**

@@ -6,6 +6,7 @@ import { InputError } from '../../../core/errors.ts';
 import { SourceChecker } from '../../../core/sources/source-checker.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../../core/publish/removal-budget.ts';
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
+import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../../core/sync/deletion-window.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { checkFleet } from '../../fleet/check-fleet.ts';
@@ -26,12 +27,15 @@ export interface OpenSource {
   readonly loop: GitLoop;
   readonly start: (supervisor: Supervisor) => void;
   readonly close: () => Promise<void>;
+  /** Ends the threads that parse. */
+  readonly cutOff: () => void;
 }
 
 export interface SourceSurroundings {
   readonly emit: (happening: FleetHappening) => void;
   readonly barrier: CommitBarrier;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
+  readonly onDeleted: (record: DeletionRecord) => void;
 }
 
 /** Opens all sources without touching the network. InputError for one that cannot work. */
@@ -40,7 +44,7 @@ export async function openSources(
   told: Pick<SourceLedger, 'fetched' | 'read' | 'followed' | 'failed'>,
   around: SourceSurroundings,
 ): Promise<readonly OpenSource[]> {
-  const { emit, barrier, whenFirstPublished } = around;
+  const { emit, barrier, whenFirstPublished, onDeleted } = around;
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
@@ -68,7 +72,9 @@ export async function openSources(
         ref: from.ref,
         source: { ...source, fetch: (how) => (claims.looks.begins(name), source.fetch(how)) },
         sync:
-          from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, written: barrier }),
+          from.sync === 'observe'
+            ? undefined
+            : hubSyncOf(options, from, { name, claims, written: barrier, onDeleted }),
         leadership: options.leadership,
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
@@ -96,13 +102,21 @@ export async function openSources(
         close: async () => {
           await Promise.all([source.close(), pool.close(), reporter?.told.close(), from.close?.()]);
         },
+        cutOff: () => void pool.close(),
       };
     }),
   );
-  const inProcess = opened.filter((source) => source.inProcess).map(({ name }) => name);
-  if (inProcess.length > 0) options.log.warn(IN_PROCESS, { sources: inProcess });
+  warnOfInProcess(options, opened);
   claims.looks.onWake((source) => opened.find(({ name }) => name === source)?.loop.fetch());
   return opened;
+}
+
+function warnOfInProcess(
+  { log }: ServeFleetOptions,
+  opened: readonly { readonly name: string; readonly inProcess: boolean }[],
+): void {
+  const sources = opened.filter(({ inProcess }) => inProcess).map(({ name }) => name);
+  if (sources.length > 0) log.warn(IN_PROCESS, { sources });
 }
 
 const IN_PROCESS =
@@ -156,13 +170,14 @@ function reporterOf(
 function hubSyncOf(
   options: ServeFleetOptions,
   from: ServeSource,
-  { name, claims, written }: Pick<HubSyncOptions, 'claims' | 'written'> & { readonly name: string },
+  around: Pick<HubSyncOptions, 'claims' | 'written' | 'onDeleted'> & { readonly name: string },
 ): HubSync {
   const embedded = options.embedded === true;
   return new HubSync({
     api: options.api,
     digest: sha256,
-    source: name,
+    ...around,
+    source: around.name,
     namespace: options.namespace ?? DEFAULT_NAMESPACE,
     budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
     allowEmpty: from.allowEmpty,
@@ -174,8 +189,6 @@ function hubSyncOf(
     recordedStatus: embedded,
     createNamespaces: embedded,
     concurrency: 8,
-    claims,
-    written,
   });
 }
 

@@ -1,4 +1,4 @@
-import { fieldConflicts } from '../../../adapters/kube/kube-errors.ts';
+import { fieldConflicts, mayBeAllowedLater } from '../../../adapters/kube/kube-errors.ts';
 import { type BerthError, errorText, TransientError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
@@ -40,7 +40,7 @@ export function syncProblemOf(
         ? besides(object, errorText(error))
         : `fields belong to another manager and the source does not say force: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
-    retry: error instanceof TransientError,
+    retry: error instanceof TransientError || mayBeAllowedLater(error),
     // What the hub does not serve, or another source holds, will not come within a moment.
     isHalf:
       error instanceof TransientError &&

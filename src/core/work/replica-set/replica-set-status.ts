@@ -13,19 +13,27 @@ import { controlProblems } from './rollout-control.ts';
 /** Why nothing new starts, or why it is not the current template that is rolled out. */
 export type RolloutHold = 'none' | 'paused' | 'aborted' | 'rolled-back';
 
-/** Turns what was planned and what the works say into the replica set's status. @param now RFC 3339 */
+/** The result of a pass over a replica set. */
+export interface PassOutcome {
+  /** RFC 3339 */
+  readonly now: string;
+  readonly hold: RolloutHold;
+  /** Why works could not be written; undefined when all of them were. */
+  readonly failure: string | undefined;
+}
+
+/** Turns what was planned and what the works say into the replica set's status. */
 export function replicaSetStatus(
   replicaSet: ManifestWorkReplicaSet,
   plan: ReplicaSetPlan,
-  now: string,
-  hold: RolloutHold,
+  { now, hold, failure }: PassOutcome,
 ): ManifestWorkReplicaSetStatus {
   const summaries = plan.placements.map(summarize);
   const summary = summaries.reduce(addSummaries, EMPTY);
   const conditions = [
     verified(plan.placements),
     rolledOut(plan.placements, hold, controlProblems(replicaSet)),
-    applied(plan.placements, summary),
+    failure === undefined ? applied(plan.placements, summary) : notWritten(failure),
   ].reduce((list, condition) => setCondition(list, condition, now), replicaSet.status?.conditions ?? []);
   return {
     conditions,
@@ -159,6 +167,11 @@ function applied(placements: readonly PlacementOutcome[], summary: WorkSummary):
     'False',
     summary.progressing > 0 && summary.degraded === 0 ? 'Processing' : 'NotAsExpected',
   );
+}
+
+function notWritten(failure: string): Condition {
+  const message = `works could not be written and are tried again: ${failure}`;
+  return { type: 'ManifestworkApplied', status: 'False', reason: 'NotAsExpected', message };
 }
 
 function sum(placements: readonly PlacementOutcome[], pick: (placement: PlacementOutcome) => number): number {

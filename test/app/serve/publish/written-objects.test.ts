@@ -53,6 +53,18 @@ describe('WrittenObjects', () => {
     expect(['n/p1', 'n/p2', 'n/p4000'].map((key) => written.made(key, '1'))).toEqual([true, true, true]);
   });
 
+  it('takes any version for news after it was told that the hub was restored', () => {
+    const store = new ObjectStore();
+    const written = new WrittenObjects(store);
+    store.put(at('1'));
+    // The watch never shows this write.
+    written.wrote(at('1'), at('2'));
+    written.forgetAll();
+    expect(written.get('n/a')).toEqual(at('1'));
+    expect(written.isOwn('n/a', at('1'))).toBe(false);
+    expect(written.made('n/a', '2')).toBe(false);
+  });
+
   it.each([
     ['told the write', () => undefined],
     ['was faster than its answer', (store: ObjectStore) => store.put(at('2'))],

@@ -100,4 +100,50 @@ describe('CommitBarrier', () => {
     clock.jump(byMs);
     expect(barrier.isHalf).toBe(false);
   });
+
+  it('after a restore is compared only when the hub follows every source, also when this process takes over meanwhile', () => {
+    begin();
+    barrier.standBy();
+    barrier.hubChanged();
+    // Another process follows the sources: this one does not know how far it gets.
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    barrier.takeOver();
+    barrier.followed('fleet');
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    barrier.followed('other');
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([false, true]);
+  });
+
+  it('after a restore waits five minutes for sources that were never read, also after a take-over', async () => {
+    barrier.standBy();
+    barrier.hubChanged();
+    await clock.advance(10 * MINUTE_MS);
+    expect(barrier.isHubCompared).toBe(false);
+    barrier.takeOver();
+    await clock.advance(5 * MINUTE_MS - 1);
+    expect(barrier.isHubCompared).toBe(false);
+    await clock.advance(1);
+    expect(barrier.isHubCompared).toBe(true);
+  });
+
+  it('resolves when the hub is compared, when that takes too long, and when aborted', async () => {
+    const done: string[] = [];
+    const wait = (name: string, signal = new AbortController().signal) =>
+      barrier.whenHubCompared(signal).then(() => done.push(name));
+    await wait('nothing changed');
+    barrier.hubChanged();
+    const stop = new AbortController();
+    void wait('aborted', stop.signal);
+    void wait('compared');
+    stop.abort();
+    await clock.advance(1_000);
+    expect(done).toEqual(['nothing changed', 'aborted']);
+    begin();
+    await clock.advance(1_000);
+    expect(done).toEqual(['nothing changed', 'aborted', 'compared']);
+    barrier.hubChanged();
+    void wait('too long');
+    await clock.advance(6 * MINUTE_MS);
+    expect(done.at(-1)).toBe('too long');
+  });
 });

@@ -76,7 +76,8 @@ describe('a kind that Berth may not list', () => {
       'apps.yaml': yaml(deployment('a'), deployment('b')),
       'web.yaml': yaml(placement('web')),
     });
-    const { url } = await fleet.serve({ api: restricted.api, embedded: false, http: fleet.http() });
+    const options = { api: restricted.api, embedded: false, works: false };
+    const { url } = await fleet.serve({ ...options, http: fleet.http() });
     const metrics = async () => (await fetch(`${url}/metrics`)).text();
     expect(await fleet.published('web')).toMatchObject({ clusters: { length: 6 } });
     expect(await fleet.event('sync-problem')).toMatchObject({

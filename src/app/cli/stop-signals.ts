@@ -1,0 +1,43 @@
+import { childGroups } from '../../runtime/child-groups.ts';
+
+/** Requests and programs that are still running after this time are ended. */
+const CUT_OFF_AFTER_MS = 3_000;
+/** The process exits after this time in any case. `docker stop` sends SIGKILL after 10 s. */
+const EXIT_AFTER_MS = 8_000;
+
+export interface StopSignals {
+  /** Aborted on SIGINT or SIGTERM. */
+  readonly stop: AbortSignal;
+  /** Aborted some seconds later, when what is still under way is to be given up. */
+  readonly cutOff: AbortSignal;
+}
+
+/**
+ * Listens for SIGINT and SIGTERM. After the first of them the process ends within 10 s, also when a hub does not answer, or when a
+ * child process or a thread does not end. The next start makes up for what was not written, as after a crash.
+ */
+export function listenForStop(stderr: Pick<NodeJS.WritableStream, 'write'>): StopSignals {
+  const [stop, cutOff] = [new AbortController(), new AbortController()];
+  const begin = (): void => {
+    stop.abort();
+    setTimeout(() => {
+      childGroups.endAll();
+      cutOff.abort();
+    }, CUT_OFF_AFTER_MS).unref();
+    setTimeout(() => {
+      // The command has returned: only a handle that it left open keeps the process alive.
+      if (process.exitCode !== undefined) process.exit();
+      stderr.write(
+        `error: not stopped after ${EXIT_AFTER_MS / 1_000} s: the process exits with work unfinished\n`,
+      );
+      process.exit(1);
+    }, EXIT_AFTER_MS).unref();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      // The second signal ends the process at once, with the exit code that is usual for the signal.
+      if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
+      begin();
+    });
+  return { stop: stop.signal, cutOff: cutOff.signal };
+}

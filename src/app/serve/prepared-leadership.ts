@@ -1,0 +1,78 @@
+import type { Clock, Logger } from '../../core/ports.ts';
+import type { Leadership, LeadershipStatus, TakeOver } from '../../runtime/leader-election/leadership.ts';
+import { sleep } from '../../runtime/sleep.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
+import { WaitList } from '../../runtime/wait-list.ts';
+
+export interface PreparedLeadershipOptions {
+  readonly inner: Leadership;
+  /** Finds out whether the hub was restored or replaced. Rejects while the hub does not answer. */
+  readonly look: () => Promise<unknown>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * A leadership that begins only after the process that took the lease has looked whether the hub was restored or replaced. What it
+ * remembers and what the hub records are judged by that, and its watches may still show the hub of before.
+ */
+export class PreparedLeadership implements Leadership {
+  readonly #options: PreparedLeadershipOptions;
+  readonly #listeners: ((takeOver: TakeOver) => void)[] = [];
+  readonly #waiting = new WaitList();
+  #taken: TakeOver | undefined;
+  #isPrepared = false;
+
+  constructor(options: PreparedLeadershipOptions) {
+    this.#options = options;
+    options.inner.onTakeOver((takeOver) => (this.#taken = takeOver));
+  }
+
+  start(supervisor: Supervisor): void {
+    supervisor.start('take-over', (signal) => this.#prepare(signal));
+  }
+
+  get isHeld(): boolean {
+    return this.#isPrepared && this.#options.inner.isHeld;
+  }
+
+  async whenHeld(signal: AbortSignal): Promise<void> {
+    await this.#waiting.until(() => this.#isPrepared, signal);
+    await this.#options.inner.whenHeld(signal);
+  }
+
+  async whenDecided(signal: AbortSignal): Promise<void> {
+    const { inner } = this.#options;
+    await inner.whenDecided(signal);
+    if (inner.isHeld) await this.whenHeld(signal);
+  }
+
+  onTakeOver(listener: (takeOver: TakeOver) => void): void {
+    this.#listeners.push(listener);
+    if (this.#isPrepared && this.#taken !== undefined) listener(this.#taken);
+  }
+
+  status(): LeadershipStatus | undefined {
+    return this.#options.inner.status();
+  }
+
+  async #prepare(signal: AbortSignal): Promise<void> {
+    const { inner, look, clock, log } = this.#options;
+    for (let isLooked = false; !isLooked; ) {
+      await inner.whenHeld(signal);
+      if (signal.aborted) return;
+      try {
+        await look();
+        isLooked = true;
+      } catch (error) {
+        log.warn('hub does not answer, so that this process does not begin to write', { error });
+        await sleep(clock, RETRY_MS, signal);
+      }
+    }
+    if (this.#taken !== undefined) for (const listener of this.#listeners) listener(this.#taken);
+    this.#isPrepared = true;
+    this.#waiting.wake();
+  }
+}

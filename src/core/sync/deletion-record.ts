@@ -1,0 +1,56 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { formatRef, refOf } from '../model/object-ref.ts';
+
+/** An object that the sync deleted from the hub. Plain JSON. */
+export interface DeletionRecord {
+  /** RFC 3339 */
+  readonly deletedAt: string;
+  readonly source: string;
+  /** `Placement team-a/web` */
+  readonly object: string;
+  /** The commit that was followed, which no longer held the object; null for a plain folder. */
+  readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
+  readonly took: TakenAway;
+  /** The release that allowed the deletion; null: none was needed. */
+  readonly released: { readonly token: string; readonly by: string } | null;
+}
+
+/** By the object's status on the hub before the deletion. Empty: the status says nothing of it. */
+export interface TakenAway {
+  /** Number of clusters that a placement had selected. */
+  readonly clusters?: number;
+  /** Number of clusters on which a replica set had works. */
+  readonly works?: number;
+}
+
+/** What is deleted together with an object. */
+export function takenAway(object: KubeObject): TakenAway {
+  const status = (object['status'] ?? {}) as {
+    readonly numberOfSelectedClusters?: unknown;
+    readonly summary?: { readonly total?: unknown } | null;
+  };
+  const clusters = status.numberOfSelectedClusters;
+  const works = status.summary?.total;
+  if (object.kind === 'Placement' && typeof clusters === 'number') return { clusters };
+  if (object.kind === 'ManifestWorkReplicaSet' && typeof works === 'number') return { works };
+  return {};
+}
+
+/** @param live the object as the hub had it before the deletion */
+export function deletionRecord(
+  live: KubeObject,
+  {
+    atMs,
+    commit,
+    ...rest
+  }: Pick<DeletionRecord, 'source' | 'commit' | 'released'> & { readonly atMs: number },
+): DeletionRecord {
+  return {
+    deletedAt: new Date(atMs).toISOString(),
+    source: rest.source,
+    object: formatRef(refOf(live)),
+    commit,
+    took: takenAway(live),
+    released: rest.released,
+  };
+}

@@ -1,0 +1,34 @@
+/** How far the history of a hub had got when it was last looked at. Plain JSON. */
+export interface HubPosition {
+  /** Of the namespace kube-system, which is never deleted: it names the hub. */
+  readonly uid: string;
+  /** The newest one that was seen. */
+  readonly resourceVersion: string;
+}
+
+/** `replaced`: another hub answers at the address. `restored`: the same one, from a backup that is older than what was seen. */
+export type HubBreak = 'replaced' | 'restored';
+
+/**
+ * What happened to the hub between two looks; undefined: its history went on. Resource versions count as ordered only where both are
+ * decimal numbers (KEP-5504).
+ */
+export function hubBreak(before: HubPosition | undefined, now: HubPosition): HubBreak | undefined {
+  if (before === undefined) return undefined;
+  if (before.uid !== now.uid) return 'replaced';
+  return isNewer(before.resourceVersion, now.resourceVersion) ? 'restored' : undefined;
+}
+
+/** The position with the newest of these versions; what is no number is left out. */
+export function atNewest(position: HubPosition, versions: readonly (string | undefined)[]): HubPosition {
+  let { resourceVersion } = position;
+  for (const version of versions)
+    if (version !== undefined && isNewer(version, resourceVersion)) resourceVersion = version;
+  return { ...position, resourceVersion };
+}
+
+/** False where one of them is no number. */
+export function isNewer(version: string, than: string): boolean {
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
+  return BigInt(version) > BigInt(than);
+}

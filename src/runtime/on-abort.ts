@@ -1,0 +1,5 @@
+/** Calls `act` once when the signal aborts; at once when it has aborted already. */
+export function onAbort(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
+}

@@ -1,0 +1,183 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import {
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  NAMESPACE,
+  PLACEMENT,
+} from '../../../src/core/model/kinds.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
+import type { RunningHub } from '../../../src/hub/hub-options.ts';
+import { startHub } from '../../../src/hub/start-hub.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
+import {
+  baseFiles,
+  binding,
+  cluster,
+  clusterSet,
+  namespace,
+  placement,
+  retired,
+  yaml,
+} from './fleet-fixture.ts';
+import { ServedFleet } from './served-fleet.ts';
+
+/** A client of the hub whose writes of clusters wait until they are let through. */
+class WaitingKubeApi extends InterceptedKubeApi {
+  release: () => void = () => undefined;
+  #gate: Promise<void> | undefined;
+
+  hold(): void {
+    this.#gate = new Promise((resolve) => (this.release = resolve));
+  }
+
+  protected override async write<T>(request: () => Promise<T>, right: string): Promise<T> {
+    if (right === 'patch managedclusters') await this.#gate;
+    return request();
+  }
+}
+
+const REMAINING = ['c4', 'c5', 'c6'];
+/** Half of six clusters may leave, and these are spent when three have left. */
+const OPTIONS: Partial<ServeFleetOptions> = {
+  budget: { percent: 50, atLeast: 1 },
+  // Without the restore nothing compares the hub with Git.
+  resyncIntervalMs: 86_400_000,
+};
+
+describe('a hub that is restored from a backup', () => {
+  let fleet: ServedFleet;
+  let root: string;
+  let hub: RunningHub;
+  let api: WaitingKubeApi;
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'berth-restored-'));
+    fleet = await ServedFleet.create({ dataDir: join(root, 'data') });
+    hub = fleet.hub.hub;
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    api = new WaitingKubeApi(fleet.hub.api);
+    await fleet.serve({ ...OPTIONS, api });
+    await fleet.event('published', ({ clusters }) => clusters.length === 6);
+    await restart(() => cpSync(join(root, 'data'), join(root, 'backup'), { recursive: true }));
+    fleet.git.commit({ 'clusters.yaml': retired(3) });
+    await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
+    await fleet.event('published', ({ clusters }) => clusters.length === 3);
+  });
+  afterEach(async () => {
+    await fleet.stop();
+    await hub.close();
+    await fleet.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  async function restart(meanwhile: () => void): Promise<void> {
+    const { port } = hub;
+    await hub.close();
+    meanwhile();
+    hub = await startHub({ dataDir: join(root, 'data'), listen: { port } });
+  }
+
+  const restore = () =>
+    restart(() => {
+      rmSync(join(root, 'data'), { recursive: true });
+      cpSync(join(root, 'backup'), join(root, 'data'), { recursive: true });
+    });
+
+  const spentNothing = (mark: number) => {
+    const moves = fleet.events
+      .slice(mark)
+      .flatMap((event) => (event.kind === 'published' ? [[event.added, event.removed]] : []));
+    expect(moves.filter(([added = [], removed = []]) => added.length + removed.length > 0)).toEqual([]);
+    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
+  };
+
+  it('while the controller runs: Git is applied first, no other decision is published, no budget is used', async () => {
+    const mark = fleet.events.length;
+    api.hold();
+    await restore();
+    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'restored' });
+    // By what the restored hub says, all six are wanted again.
+    await fleet.event('decided', ({ result }) => result.selected.length === 6, mark);
+    await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
+    api.release();
+    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
+    spentNothing(mark);
+  });
+
+  it('while the controller is stopped: Git is applied first, and no budget is used', async () => {
+    await fleet.stop();
+    await restore();
+    await fleet.serve(OPTIONS);
+    expect(await fleet.event('hub-restored')).toMatchObject({ how: 'restored' });
+    await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
+    await fleet.event('ready');
+    spentNothing(0);
+  });
+
+  it('is not assumed when the hub was only restarted', async () => {
+    const mark = fleet.events.length;
+    await restart(() => undefined);
+    await fleet.event('error', undefined, mark);
+    fleet.git.commit({ 'other.yaml': yaml(placement('other')) });
+    await fleet.published('other', mark);
+    await fleet.stop();
+    await fleet.serve(OPTIONS);
+    await fleet.event('ready');
+    expect(fleet.events.filter(({ kind }) => kind === 'hub-restored')).toEqual([]);
+  });
+});
+
+/** A client whose hub can be replaced by another one, as behind an address. */
+class MovingKubeApi extends InterceptedKubeApi {
+  moveTo(hub: KubeApi): void {
+    Object.assign(this, { inner: hub });
+  }
+
+  protected override write<T>(request: () => Promise<T>): Promise<T> {
+    return request();
+  }
+}
+
+describe('a hub that is replaced by another one', () => {
+  let fleet: ServedFleet;
+  let other: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+    other = await startEmbeddedHub();
+  });
+  afterEach(async () => {
+    await fleet.stop();
+    await other.close();
+    await fleet.close();
+  });
+
+  it('has Git applied before anything is decided on what it holds', async () => {
+    fleet.git.commit({ ...baseFiles, 'clusters.yaml': retired(3), 'web.yaml': yaml(placement('web')) });
+    const api = new MovingKubeApi(fleet.hub.api);
+    await fleet.serve({ ...OPTIONS, api, sources: [{ url: fleet.git.path, force: true }] });
+    await fleet.published('web');
+    // An older state of the fleet; its versions are beyond those of the first hub.
+    for (const name of ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'])
+      await other.api.create(MANAGED_CLUSTER, cluster(name));
+    await other.api.create(NAMESPACE, namespace('team-a'));
+    await other.api.create(MANAGED_CLUSTER_SET, clusterSet);
+    await other.api.create(MANAGED_CLUSTER_SET_BINDING, binding());
+    await other.api.create(PLACEMENT, placement('web'));
+    for (let n = 0; n < 200; n++) await other.api.create(NAMESPACE, namespace(`n${n}`));
+
+    const mark = fleet.events.length;
+    api.moveTo(other.api);
+    await fleet.hub.hub.close();
+    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'replaced' });
+    expect(await fleet.published('web', mark)).toMatchObject({ clusters: REMAINING });
+    const published = fleet.events.slice(mark).filter(({ kind }) => kind === 'published');
+    expect(published).toHaveLength(1);
+    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
+  });
+});

@@ -1,0 +1,212 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import { type KindInfo, MANIFEST_WORK, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
+import { decisionPageOf, publishedClusters } from '../../../src/core/publish/decision-page.ts';
+import type { RunningHub } from '../../../src/hub/hub-options.ts';
+import { startHub } from '../../../src/hub/start-hub.ts';
+import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
+import { SteeredLeadership } from '../../fakes/steered-leadership.ts';
+import { baseFiles, namespace, placement, replicaSet, retired, yaml } from './fleet-fixture.ts';
+import { ServedFleet } from './served-fleet.ts';
+
+/** A client of the hub that notes which page it showed, counts writes of works, and whose writes of clusters wait until they are let through. */
+class WaitingKubeApi extends InterceptedKubeApi {
+  release: () => void = () => undefined;
+  worksWritten = 0;
+  /** The clusters of the page that a list or a watch showed last. */
+  shown: readonly string[] = [];
+  #gate: Promise<void> | undefined;
+
+  hold(): void {
+    this.#gate = new Promise((resolve) => (this.release = resolve));
+  }
+
+  override async list(kind: KindInfo, options?: ListOptions): Promise<ObjectList> {
+    const answer = await super.list(kind, options);
+    for (const item of answer.items) this.#note(kind, item);
+    return answer;
+  }
+
+  override async *watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
+    for await (const event of super.watch(kind, options)) {
+      if ('object' in event) this.#note(kind, event.object);
+      yield event;
+    }
+  }
+
+  #note(kind: KindInfo, object: KubeObject): void {
+    if (kind.plural === PLACEMENT_DECISION.plural)
+      this.shown = publishedClusters([decisionPageOf(object, '')]);
+  }
+
+  protected override async write<T>(request: () => Promise<T>, right: string): Promise<T> {
+    if (right === 'patch managedclusters') await this.#gate;
+    if (right.endsWith(' manifestworks')) this.worksWritten += 1;
+    return request();
+  }
+}
+
+const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
+const REMAINING = ['c4', 'c5', 'c6'];
+const OPTIONS: Partial<ServeFleetOptions> = {
+  embedded: false,
+  // Half of six clusters may leave, and these are spent when three have left.
+  budget: { percent: 50, atLeast: 1 },
+  resyncIntervalMs: 86_400_000,
+};
+
+describe('a process that takes the Lease on a hub that is restored from a backup', () => {
+  let leader: ServedFleet;
+  let root: string;
+  let hub: RunningHub;
+  let fleet: ServedFleet;
+  let api: WaitingKubeApi;
+  let leadership: SteeredLeadership;
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'berth-restored-'));
+    leader = await ServedFleet.create({ dataDir: join(root, 'data') });
+    hub = leader.hub.hub;
+    leader.git.commit({
+      ...baseFiles,
+      'namespaces.yaml': yaml(...CLUSTERS.map(namespace)),
+      'rollout.yaml': yaml(replicaSet),
+      'web.yaml': yaml(placement('web')),
+    });
+    // It reads from the same repository and writes to the same hub.
+    fleet = await ServedFleet.create();
+    api = new WaitingKubeApi(leader.hub.api);
+    leadership = new SteeredLeadership();
+  });
+  afterEach(async () => {
+    api.release();
+    await fleet.close();
+    await leader.stop();
+    await hub.close();
+    await leader.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  const standBy = () => fleet.serve({ ...OPTIONS, api, leadership, sources: [{ url: leader.git.path }] });
+  const decisions = () => leader.decisions('web');
+  const works = async () => (await leader.hub.api.list(MANIFEST_WORK)).items.length;
+
+  async function restart(meanwhile: () => void): Promise<void> {
+    const { port } = hub;
+    await hub.close();
+    meanwhile();
+    hub = await startHub({ dataDir: join(root, 'data'), listen: { port } });
+  }
+
+  /** A backup is made of six clusters; then three of them leave. */
+  async function publishAndBackUp(): Promise<void> {
+    await expect.poll(decisions).toEqual(CLUSTERS);
+    await expect.poll(works).toBe(6);
+    await restart(() => cpSync(join(root, 'data'), join(root, 'backup'), { recursive: true }));
+    leader.git.commit({ 'clusters.yaml': retired(3) });
+    await expect.poll(decisions).toEqual(REMAINING);
+    await expect.poll(works).toBe(3);
+  }
+
+  const restore = (meanwhile: () => void = () => undefined) =>
+    restart(() => {
+      rmSync(join(root, 'data'), { recursive: true });
+      cpSync(join(root, 'backup'), join(root, 'data'), { recursive: true });
+      meanwhile();
+    });
+
+  const spentNothing = (mark: number) => {
+    const moves = fleet.events
+      .slice(mark)
+      .flatMap((event) => (event.kind === 'published' ? [[...event.added, ...event.removed]] : []));
+    expect(moves.flat()).toEqual([]);
+    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
+  };
+
+  async function leaderEnds(): Promise<number> {
+    await expect.poll(async () => (await leader.read('web')).status?.numberOfSelectedClusters).toBe(3);
+    await leader.stop();
+    // Its watch was broken by the backup.
+    await expect.poll(() => api.shown).toEqual(REMAINING);
+    return fleet.events.length;
+  }
+
+  it('goes back to what the leader had published, waits for the comparison, and uses no budget', async () => {
+    await leader.serve(OPTIONS);
+    await standBy();
+    await publishAndBackUp();
+    await fleet.event('decided', ({ result }) => result.selected.length === 3);
+    const mark = await leaderEnds();
+    api.hold();
+    await restore();
+    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'restored' });
+    // By what the restored hub says, all six are wanted again.
+    await fleet.event('decided', ({ result }) => result.selected.length === 6, mark);
+    leadership.take();
+    await expect.poll(decisions).toEqual(REMAINING);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await decisions()).toEqual(REMAINING);
+    expect([await works(), api.worksWritten]).toEqual([6, 0]);
+    api.release();
+    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    await expect.poll(works).toBe(3);
+    expect(await decisions()).toEqual(REMAINING);
+    spentNothing(mark);
+  });
+
+  it('finds that out before it writes when it took the Lease first', async () => {
+    await leader.serve(OPTIONS);
+    await standBy();
+    await publishAndBackUp();
+    await fleet.event('decided', ({ result }) => result.selected.length === 3);
+    const mark = await leaderEnds();
+    await restore(() => leadership.take());
+    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    await expect.poll(decisions).toEqual(REMAINING);
+    await expect.poll(works).toBe(3);
+    spentNothing(mark);
+  });
+
+  it('judges by what a leader published since the restore', async () => {
+    await leader.serve(OPTIONS);
+    await standBy();
+    await publishAndBackUp();
+    const mark = fleet.events.length;
+    await restore();
+    await fleet.event('hub-restored', undefined, mark);
+    await expect.poll(decisions).toEqual(REMAINING);
+    leader.git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) });
+    await expect.poll(async () => (await decisions()).length).toBe(2);
+    const two = await decisions();
+    await fleet.event('decided', ({ result }) => result.selected.length === 2, mark);
+    await expect.poll(async () => (await leader.read('web')).status?.numberOfSelectedClusters).toBe(2);
+    await leader.stop();
+    leadership.take();
+    await fleet.event('synced', undefined, mark);
+    await expect.poll(works).toBe(2);
+    expect(await decisions()).toEqual(two);
+    spentNothing(mark);
+  });
+
+  it('keeps what its data directory says of publications when the Lease shows an earlier term', async () => {
+    await standBy();
+    leadership.take('4@1000', '5@2000');
+    await publishAndBackUp();
+    await fleet.event('published', ({ clusters }) => clusters.length === 3);
+    await fleet.stop();
+    await restore();
+    leadership = new SteeredLeadership();
+    await standBy();
+    leadership.take('4@1000', '5@3000');
+    expect(await fleet.event('hub-restored')).toMatchObject({ how: 'restored' });
+    await fleet.event('synced', ({ applied }) => applied > 0);
+    await expect.poll(decisions).toEqual(REMAINING);
+    await expect.poll(works).toBe(3);
+    spentNothing(0);
+  });
+});
