@@ -19,7 +19,7 @@ import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-he
 import { ApplySetRegistry } from './apply-set-registry.ts';
 import { noteMembers, pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
-import { requiredKind } from './required-kind.ts';
+import { NOT_SERVED, requiredKind } from './required-kind.ts';
 import type { SourceClaims } from './source-claims.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from './sync-outcome.ts';
@@ -59,6 +59,8 @@ interface Tally {
   unchanged: number;
   pruned: number;
   readonly problems: SyncProblem[];
+  /** Objects, with their places, whose kind the hub does not serve. */
+  readonly notServed: string[];
 }
 
 /** Makes the hub say what Git says: server-side apply of what differs, in dependency order, then deletion of what left Git. */
@@ -128,9 +130,15 @@ export class HubSync {
     changed: readonly SourceObject[],
     wanted: readonly SourceObject[],
   ): Promise<SyncOutcome> {
-    const tally: Tally = { applied: 0, unchanged: wanted.length - changed.length, pruned: 0, problems: [] };
+    const tally: Tally = {
+      applied: 0,
+      unchanged: wanted.length - changed.length,
+      pruned: 0,
+      problems: [],
+      notServed: [],
+    };
     await this.#applyAll(changed, undefined, tally);
-    return { ...tally, pruneHeld: undefined, unlisted: [] };
+    return { ...outcomeOf(tally), pruneHeld: undefined, unlisted: [] };
   }
 
   async #syncAll(
@@ -138,7 +146,7 @@ export class HubSync {
     wanted: readonly SourceObject[],
     signal: AbortSignal | undefined,
   ): Promise<SyncOutcome> {
-    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
+    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [], notServed: [] };
     this.#namespaces.forget();
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
@@ -172,6 +180,7 @@ export class HubSync {
       ...found,
       arrives,
       membersBefore,
+      notServed: tally.notServed,
     });
     tally.problems.push(...problems);
     tally.pruned = deleted.length;
@@ -181,7 +190,7 @@ export class HubSync {
       this.#stored.delete(identityOf(refOf(object)));
     }
     if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
-    return { ...tally, ...pruned, unlisted };
+    return { ...outcomeOf(tally), ...pruned, unlisted };
   }
 
   /** @param members as they were listed for this pass; undefined: the hub is not listed */
@@ -205,7 +214,9 @@ export class HubSync {
       else tally.unchanged += 1;
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
-      tally.problems.push(syncProblemOf(entry, error));
+      const problem = syncProblemOf(entry, error);
+      tally.problems.push(problem);
+      if (error.code === NOT_SERVED) tally.notServed.push(`${problem.object} (${problem.location})`);
     }
   }
 
@@ -310,6 +321,10 @@ export class HubSync {
 /** Each changed object is looked at by itself before it is written; for more of them the hub is listed. */
 const MAX_LOOKED_AT = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
+
+function outcomeOf({ notServed: _notServed, ...counts }: Tally): Omit<Tally, 'notServed'> {
+  return counts;
+}
 
 function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind[] {
   return [
