@@ -147,6 +147,10 @@ describe('a commit that deletes one object and with it what many clusters run', 
     await fleet.event('synced', () => true, mark);
     await expect.poll(async () => (await fleet.status()).stdout).toMatch(/web\.yaml:\d+:\d+/);
     expect(await fleet.decisions('web')).toHaveLength(1);
+    await fleet.stop();
+    await fleet.serve({ http: fleet.http() });
+    await fleet.event('synced');
+    expect(await fleet.decisions('web')).toHaveLength(1);
     expect(await fleet.read('web')).toBeDefined();
   });
 });

@@ -10,6 +10,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { requireManifests } from '../fleet/require-manifests.ts';
 import { FleetReader } from '../fleet/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
+import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
 import type { HubMemory } from './hub-memory.ts';
 import { judgeDeletions } from './judge-deletions.ts';
@@ -101,10 +102,23 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
       }),
     ),
   );
+  const lostFiles = await Promise.all(
+    headFleets.map((fleet, at) =>
+      findLostFiles({
+        repository: compared.repository,
+        before,
+        after,
+        base: baseFleets[at] ?? fleet,
+        head: fleet,
+        paths: input.sources[at]?.paths ?? [],
+      }),
+    ),
+  );
   const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
     plan: {
       ...plan,
+      lostFiles: lostFiles.flat(),
       deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
       notEvaluated: [
         ...notes,
