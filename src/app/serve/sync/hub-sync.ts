@@ -8,7 +8,7 @@ import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
-import { applySetId, type MemberKind, memberKinds, parentOfSource } from '../../../core/sync/apply-set.ts';
+import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../core/sync/apply-set.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
@@ -19,11 +19,11 @@ import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-he
 import { ApplySetRegistry } from './apply-set-registry.ts';
 import { noteMembers, pruneHub } from './hub-prune.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
-import { NOT_SERVED, requiredKind } from './required-kind.ts';
+import { requiredKind } from './required-kind.ts';
 import type { SourceClaims } from './source-claims.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from './sync-outcome.ts';
-import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
+import { notServedAmong, type SyncProblem, syncProblemOf } from './sync-problem.ts';
 import { isOfKind, unlistedProblem } from './unlisted-kind.ts';
 
 export interface HubSyncOptions {
@@ -59,8 +59,6 @@ interface Tally {
   unchanged: number;
   pruned: number;
   readonly problems: SyncProblem[];
-  /** Objects, with their places, whose kind the hub does not serve. */
-  readonly notServed: string[];
 }
 
 /** Makes the hub say what Git says: server-side apply of what differs, in dependency order, then deletion of what left Git. */
@@ -135,10 +133,9 @@ export class HubSync {
       unchanged: wanted.length - changed.length,
       pruned: 0,
       problems: [],
-      notServed: [],
     };
     await this.#applyAll(changed, undefined, tally);
-    return { ...outcomeOf(tally), pruneHeld: undefined, unlisted: [] };
+    return { ...tally, pruneHeld: undefined, unlisted: [] };
   }
 
   async #syncAll(
@@ -146,7 +143,7 @@ export class HubSync {
     wanted: readonly SourceObject[],
     signal: AbortSignal | undefined,
   ): Promise<SyncOutcome> {
-    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [], notServed: [] };
+    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
     this.#namespaces.forget();
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
@@ -180,7 +177,7 @@ export class HubSync {
       ...found,
       arrives,
       membersBefore,
-      notServed: tally.notServed,
+      notServed: notServedAmong(tally.problems),
     });
     tally.problems.push(...problems);
     tally.pruned = deleted.length;
@@ -190,7 +187,7 @@ export class HubSync {
       this.#stored.delete(identityOf(refOf(object)));
     }
     if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
-    return { ...outcomeOf(tally), ...pruned, unlisted };
+    return { ...tally, ...pruned, unlisted };
   }
 
   /** @param members as they were listed for this pass; undefined: the hub is not listed */
@@ -214,9 +211,7 @@ export class HubSync {
       else tally.unchanged += 1;
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
-      const problem = syncProblemOf(entry, error);
-      tally.problems.push(problem);
-      if (error.code === NOT_SERVED) tally.notServed.push(`${problem.object} (${problem.location})`);
+      tally.problems.push(syncProblemOf(entry, error));
     }
   }
 
@@ -321,15 +316,3 @@ export class HubSync {
 /** Each changed object is looked at by itself before it is written; for more of them the hub is listed. */
 const MAX_LOOKED_AT = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
-
-function outcomeOf({ notServed: _notServed, ...counts }: Tally): Omit<Tally, 'notServed'> {
-  return counts;
-}
-
-function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind[] {
-  return [
-    ...new Map(
-      objects.map(({ apiVersion, kind }) => [`${apiVersion}/${kind}`, { apiVersion, kind }]),
-    ).values(),
-  ];
-}
