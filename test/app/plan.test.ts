@@ -204,4 +204,34 @@ status:
     expect(stdout).not.toContain('No PlacementDecisions are recorded');
     expect(stdout).toMatch(/- cluster1: tainted maintenance/);
   });
+
+  it('names a file that is emptied, and one that is moved where nobody looks', async () => {
+    const cluster1 = readFileSync(path.join(EXAMPLE, 'clusters/cluster1.yaml'));
+    fixture.commit(
+      {
+        'clusters/cluster1.yaml': null,
+        'drafts/cluster1.yaml.bak': cluster1,
+        'clusters/cluster2.yaml': '# nothing yet\n',
+      },
+      { branch: 'change' },
+    );
+    const { stdout } = await plan('--base', 'main', '--head', 'change', '-o', 'table');
+    expect(stdout).toMatch(
+      /clusters\/cluster1\.yaml is now drafts\/cluster1\.yaml\.bak, which source fleet does not select: \d+ objects? leaves? source fleet: ManagedCluster cluster1/,
+    );
+    expect(stdout).toMatch(
+      /clusters\/cluster2\.yaml declares nothing any more: \d+ objects? leaves? source fleet: ManagedCluster cluster2/,
+    );
+  });
+
+  it('says that a document without kind and apiVersion keeps what its file declared before', async () => {
+    fixture.commit(
+      { 'clusters/cluster1.yaml': 'metadata:\n  name: cluster1\nspec: {}\n' },
+      { branch: 'change' },
+    );
+    const { code, stdout, stderr } = await plan('--base', 'main', '--head', 'change', '-o', 'table');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/clusters\/cluster1\.yaml:1:1 @ \w+: error: is no Kubernetes object/);
+    expect(stdout).not.toContain('- ManagedCluster cluster1');
+  });
 });

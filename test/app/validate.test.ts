@@ -120,4 +120,23 @@ spec:
       stderr: expect.stringContaining('cannot be read, expected a folder or file'),
     });
   });
+
+  it('fails for a kind that nobody serves, unless it is expected or defined beside it', async () => {
+    const folder = tempDir();
+    const web = 'apiVersion: example.org/v1\nkind: Web\nmetadata: { name: web, namespace: team-a }\n';
+    writeFileSync(path.join(folder, 'web.yaml'), web);
+    const { code, stdout } = await validate(folder, '.');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^web\.yaml:2:7: error: .*example\.org\/v1 Web, expected a kind of Kubernetes, OCM or Argo CD/m,
+    );
+    expect(stdout).toContain('--expect-kind example.org/Web');
+    expect((await validate(folder, '.', '--expect-kind', 'example.org/Web')).code).toBe(0);
+    expect((await validate(folder, '.', '--expect-kind', 'Web')).stderr).toContain('expected GROUP/KIND');
+    const definition =
+      'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: webs.example.org }\n' +
+      'spec: { group: example.org, scope: Namespaced, names: { kind: Web, plural: webs } }\n';
+    writeFileSync(path.join(folder, 'crd.yaml'), definition);
+    expect((await validate(folder, '.')).code).toBe(0);
+  });
 });

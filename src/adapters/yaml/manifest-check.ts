@@ -2,8 +2,11 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
 import { checkSchema, isMapping, show } from './schema/check.ts';
 import type { SchemaFinding } from './schema/check.ts';
-import { KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';
+import { KNOWN_GROUPS, KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';
 import { anyObject } from './schema/meta.ts';
+
+/** Code of the warning about a document with neither apiVersion nor kind. */
+export const NOT_AN_OBJECT = 'source.not-an-object';
 
 export type ManifestFinding = SchemaFinding;
 
@@ -23,13 +26,18 @@ export function checkManifest(value: unknown): CheckedManifest {
   if (!Object.hasOwn(value, 'apiVersion') && !Object.hasOwn(value, 'kind')) {
     const message = 'is no Kubernetes object (no apiVersion, no kind): skipped';
     return {
-      findings: [{ severity: 'warning', code: 'source.not-an-object', path: [], at: 'value', message }],
+      findings: [{ severity: 'warning', code: NOT_AN_OBJECT, path: [], at: 'value', message }],
     };
   }
   const object = withoutEmptyMetadata(value);
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
     return finish(object, checkSchema(object, anyObject));
+  if (isClosedList(object, kind))
+    return rejected(
+      'schema.list',
+      `got a ${kind} that cannot be opened, expected items and no metadata.name`,
+    );
   const lookup = lookUpKind(apiVersion, kind);
   switch (lookup.state) {
     case 'known':
@@ -70,21 +78,29 @@ function scopeFindings(object: Record<string, unknown>, namespaced: boolean): Ma
   ];
 }
 
-/** A kind that is not ours passes; one that stands in an OCM group under a mistyped name is pointed out. */
+/**
+ * A kind that is not ours passes: the hub may serve it. One that can only be ours under a mistyped name or group does not, since the
+ * object that was meant would seem to be deleted.
+ */
 function kindFindings(apiVersion: string, kind: string): ManifestFinding[] {
+  const slash = apiVersion.indexOf('/');
+  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
+  const meantGroup = KNOWN_GROUPS.includes(group) ? undefined : closestName(group, KNOWN_GROUPS);
+  if (meantGroup !== undefined)
+    return [unknown('schema.unknown-group', 'apiVersion', `got group "${group}"`, meantGroup)];
   const meant = closestName(kind, KNOWN_KIND_NAMES);
   if (meant === undefined || !apiVersion.includes('open-cluster-management.io/')) return [];
-  const message = `got kind "${kind}", which Berth does not know`;
-  return [
-    {
-      severity: 'warning',
-      code: 'schema.unknown-kind',
-      path: ['kind'],
-      at: 'value',
-      message,
-      hint: `did you mean ${meant}?`,
-    },
-  ];
+  return [unknown('schema.unknown-kind', 'kind', `got kind "${kind}"`, meant)];
+}
+
+function unknown(code: string, field: string, got: string, meant: string): ManifestFinding {
+  const message = `${got}, which Berth does not know`;
+  return { severity: 'error', code, path: [field], at: 'value', message, hint: `did you mean ${meant}?` };
+}
+
+/** A List that cannot be opened (it has a name, or no list of items) holds objects that nobody sees. */
+function isClosedList(object: Record<string, unknown>, kind: string): boolean {
+  return kind === 'List' || (kind.endsWith('List') && Array.isArray(object['items']));
 }
 
 const NULLABLE_METADATA = ['labels', 'annotations', 'namespace', 'finalizers', 'ownerReferences'];

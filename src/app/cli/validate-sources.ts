@@ -2,13 +2,16 @@ import { resolve } from 'node:path';
 import { BerthError } from '../../core/errors.ts';
 import { printableLines } from '../../core/model/printable.ts';
 import type { Problem } from '../../core/model/problem.ts';
+import { checkKinds } from '../../core/sources/check-kinds.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { requireManifests } from '../fleet/require-manifests.ts';
 import { chooseSources } from '../settings/choose-sources.ts';
 import { type FetchContext, withFetchedFleet } from '../settings/fetch-fleet.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { SourceSettings } from '../settings/source-settings.ts';
 import type { CliIo, ExitCode } from './cli-io.ts';
+import { servedKinds } from './expected-kinds.ts';
 import { type OutputFormat, renderDocument } from './output-format.ts';
 import { countProblems, renderProblems } from './problem-report.ts';
 import { type SettingsFlags, withFetchContext } from './settings-sources.ts';
@@ -30,13 +33,17 @@ export async function validateSources(
     readonly config: string;
     readonly output: OutputFormat;
     readonly strict: boolean;
+    readonly expectKind: readonly string[];
   },
 ): Promise<ExitCode> {
   const settings = await readSettings(resolve(io.cwd, options.config));
   const chosen = chooseSources(settings, options.source, 'all');
+  const servedIn = servedKinds(options.expectKind);
+  const check = (fleet: Fleet): Promise<readonly Problem[]> =>
+    checkFleet(fleet, undefined, (objects) => checkKinds(objects, servedIn(objects)));
   const sources = await withFetchContext(io, options, chosen, async (context) => {
     const checked: ValidatedSource[] = [];
-    for (const source of chosen) checked.push(await validateSource(source, context));
+    for (const source of chosen) checked.push(await validateSource(source, context, check));
     return checked;
   });
   const failed = sources.some(({ problems }) =>
@@ -47,7 +54,11 @@ export async function validateSources(
   return failed ? 1 : 0;
 }
 
-async function validateSource(source: SourceSettings, context: FetchContext): Promise<ValidatedSource> {
+async function validateSource(
+  source: SourceSettings,
+  context: FetchContext,
+  check: (fleet: Fleet) => Promise<readonly Problem[]>,
+): Promise<ValidatedSource> {
   const { name } = source;
   try {
     return await withFetchedFleet(source, context, async (fleet) => {
@@ -57,7 +68,7 @@ async function validateSource(source: SourceSettings, context: FetchContext): Pr
         commit: fleet.commit?.id,
         files: fleet.files,
         objects: fleet.objects.length,
-        problems: await checkFleet(fleet),
+        problems: await check(fleet),
       };
     });
   } catch (error) {

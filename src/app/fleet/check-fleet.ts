@@ -11,11 +11,16 @@ import type { Fleet } from './fleet.ts';
 /**
  * What reading said and what the objects' meaning says, by file and line; every problem at its own line and column.
  * @param checker one that saw the fleet of before: what did not change is then not checked again
+ * @param checkMore what else the objects are checked for
  */
-export async function checkFleet(fleet: Fleet, checker = new SourceChecker()): Promise<readonly Problem[]> {
+export async function checkFleet(
+  fleet: Fleet,
+  checker = new SourceChecker(),
+  checkMore: (objects: Fleet['objects']) => readonly SourceFinding[] = () => [],
+): Promise<readonly Problem[]> {
   const locate = fieldFinder(fleet);
   const problems: Problem[] = [...fleet.problems];
-  for (const finding of checker.check(fleet.objects)) {
+  for (const finding of [...checker.check(fleet.objects), ...checkMore(fleet.objects)]) {
     const { severity, code, message, hint, source, path } = finding;
     const location = atCommit(await locate(finding), fleet.commit?.id);
     const object = formatRef(refOf(source.object));

@@ -1,4 +1,5 @@
 import type { CommitInfo, GitRepository, TreeChange, TreeEntry } from '../../adapters/git/git-repository.ts';
+import { NOT_AN_OBJECT } from '../../adapters/yaml/manifest-check.ts';
 import type { ParsedFile, ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { assembleObjects, fileReading, objectKey } from './assemble-fleet.ts';
@@ -14,6 +15,7 @@ import type { Fleet, ManifestLimits } from './fleet.ts';
 import { KustomizeRenderer } from './kustomizations.ts';
 import { findSpecialFolders } from './special-folders.ts';
 import { lastGoodReadings } from './last-good.ts';
+import { hidingDocuments } from './hiding-documents.ts';
 import { hidingFiles, manifestSelector } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import type { ParsePool } from './parse-pool.ts';
@@ -182,7 +184,9 @@ export class FleetReader {
       complete &&= !broken;
       inOrder.push(good.get(path) ?? reading);
     }
-    const { objects, problems, complete: filled } = assembleObjects(inOrder, '');
+    const { objects, problems: found, complete: filled } = assembleObjects(inOrder, '');
+    const problems = await this.#documentsInThePlaceOfObjects(found, objects, info.id);
+    complete &&= problems === found;
     const refusals = await this.#linksInThePlaceOfFiles(selection.problems, info.id);
     complete &&= filled && refusals === selection.problems;
     const fleet: Fleet = {
@@ -238,6 +242,17 @@ export class FleetReader {
     this.#lastComplete ??= await this.#readLastComplete(commitId);
     const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
     return hidingFiles(problems, files);
+  }
+
+  /** A document without kind and apiVersion may be an object that its file declared before: then it is an error like a broken file. */
+  async #documentsInThePlaceOfObjects(
+    problems: readonly Problem[],
+    objects: readonly ParsedManifest[],
+    commitId: string,
+  ): Promise<readonly Problem[]> {
+    if (!this.#keepLastGood || !problems.some(({ code }) => code === NOT_AN_OBJECT)) return problems;
+    this.#lastComplete ??= await this.#readLastComplete(commitId);
+    return hidingDocuments(problems, objects, this.#lastComplete?.objects ?? []);
   }
 
   /** After a restart the fleet of before is read again, from the commit that was remembered. */

@@ -1,16 +1,27 @@
 import { sha256 } from '../../adapters/store/world-digest.ts';
+import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../core/model/object-ref.ts';
+import { formatLocation } from '../../core/model/source-location.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { overlayWorld } from '../../core/preview/overlay-world.ts';
+import { worldOf } from '../../core/sources/world-of.ts';
 import type { HeldDeletions } from '../../core/preview/plan.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { listNames } from '../../core/publish/judge-result.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
+import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
 import { placeObject } from '../../core/sync/place-object.ts';
-import { planPrune, standingIdentities } from '../../core/sync/plan-prune.ts';
+import { identityOf, leavingObjects, planPrune, standingIdentities } from '../../core/sync/plan-prune.ts';
 import { rememberedInput, readPruneMemory } from '../../core/sync/prune-memory.ts';
+import { isWeighed, weighDeletions } from '../../core/sync/weigh-deletions.ts';
+import { readDependents } from '../serve/sync/read-dependents.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { DeletionMemory } from './hub-memory.ts';
 import { kindScopes } from './kind-scopes.ts';
-import type { SourceFleet } from './merge-fleets.ts';
+import { mergeFleets, type SourceFleet } from './merge-fleets.ts';
+import { predictDependents } from './predict-dependents.ts';
 
 type ReadSource = Pick<Fleet, 'complete'> & SourceFleet;
 
@@ -19,7 +30,11 @@ export interface DeletionContext {
   readonly all: readonly SourceFleet[];
   /** What the hub remembers of this source; undefined: there is no hub. */
   readonly memory: DeletionMemory | undefined;
-  readonly nowMs: number;
+  /** What every source says before the merge: what depends on deleted objects where there is no hub. */
+  readonly before: readonly SourceFleet[];
+  readonly hub?: KubeApi | undefined;
+  /** RFC 3339. */
+  readonly now: string;
 }
 
 interface JudgedDeletions {
@@ -33,25 +48,32 @@ interface JudgedDeletions {
  * What of a source would be deleted from the hub by the merge, but only after a release: the same judgement, and the same token, as the
  * controller's, as long as the hub holds what the base says.
  */
-export function judgeDeletions(
+export async function judgeDeletions(
   base: ReadSource,
   head: ReadSource,
   context: DeletionContext,
-): JudgedDeletions {
+): Promise<JudgedDeletions> {
   if (!head.applies) return { held: undefined, notEvaluated: [] };
-  const { all, memory, nowMs } = context;
+  const { all, memory, hub } = context;
   const { members, unknownScopes } = membersOf(base, head);
   const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
   const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
   const remembered = readPruneMemory(annotations, {
-    nowMs,
+    nowMs: Date.parse(context.now),
     windowMs: head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
   });
-  const plan = planPrune({
+  const known = {
     ...rememberedInput(head.objects, remembered, besides),
-    source: head.name,
     members,
-    movesOn: (identity) => besides.has(identity),
+    movesOn: (identity: string) => besides.has(identity),
+  };
+  const weighed = await weigh(leavingObjects(known), context);
+  const kinds = await unservedKinds(head.objects, hub);
+  const plan = planPrune({
+    ...known,
+    losses: weighed.losses,
+    notServed: kinds.notServed,
+    source: head.name,
     arrives: head.objects.some(
       ({ object }) =>
         object.kind !== 'PlacementDecision' && !standingIdentities(object).some((id) => besides.has(id)),
@@ -62,7 +84,11 @@ export function judgeDeletions(
     digest: sha256,
   });
   if (plan.kind === 'suspended' || plan.objects.length === 0) return { held: undefined, notEvaluated: [] };
-  const notEvaluated = notesOf(head.name, memory, remembered.isHeld);
+  const notEvaluated = [
+    ...notesOf(head.name, memory, remembered.isHeld),
+    ...weighed.notEvaluated,
+    ...kinds.notEvaluated,
+  ];
   if (plan.kind !== 'held') return { held: undefined, notEvaluated };
   const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) =>
     unknownScopes.has(kind),
@@ -75,6 +101,56 @@ export function judgeDeletions(
     held: { source: head.name, message: `${plan.message}${doubt}`, token: plan.token },
     notEvaluated,
   };
+}
+
+interface Weighed {
+  readonly losses: readonly DeletionLoss[];
+  readonly notEvaluated: readonly string[];
+}
+
+/** What the deletions take away: from the hub as it is, else as the base predicts it; objects that stay are as the head says. */
+async function weigh(objects: readonly KubeObject[], context: DeletionContext): Promise<Weighed> {
+  if (!objects.some(isWeighed)) return { losses: [], notEvaluated: [] };
+  const { before, all, hub, now } = context;
+  const [standing, comes] = [mergeFleets(before).objects, mergeFleets(all).objects];
+  try {
+    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
+    const staying = new Set(comes.map(({ object }) => identityOf(refOf(object))));
+    const kept = standing.filter(({ object }) => staying.has(identityOf(refOf(object))));
+    const world = { now, scores: [], ...dependents };
+    const overlaid = overlayWorld(world, worldOf(comes, { now }), worldOf(kept, { now }));
+    return { losses: weighDeletions(objects, { ...dependents, ...overlaid }), notEvaluated: [] };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return {
+      losses: [],
+      notEvaluated: [
+        `What the deletions take away cannot be read, and without it the controller deletes nothing: ${errorText(error)}`,
+      ],
+    };
+  }
+}
+
+/** Objects of a kind that the hub does not serve, as the controller names them. */
+async function unservedKinds(
+  objects: readonly SourceObject[],
+  hub: KubeApi | undefined,
+): Promise<{ readonly notServed: readonly string[]; readonly notEvaluated: readonly string[] }> {
+  const scopeOf = kindScopes(objects.map(({ object }) => object));
+  const unknown = objects.filter(({ object }) => scopeOf(object) === undefined);
+  const named = unknown.map(
+    ({ object, location }) => `${formatRef(refOf(object))} (${formatLocation(location)})`,
+  );
+  if (named.length === 0) return { notServed: [], notEvaluated: [] };
+  const note = `The controller holds deletions while its hub does not serve the kind of ${listNames(named)}`;
+  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub tells (--hub).`] };
+  try {
+    const infos = await Promise.all(unknown.map(({ object }) => hub.resolve(object.apiVersion, object.kind)));
+    return { notServed: named.filter((_name, at) => infos[at] === undefined), notEvaluated: [] };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return { notServed: [], notEvaluated: [`${note}, and its kinds cannot be read: ${errorText(error)}`] };
+  }
 }
 
 /** What the hub has of the source, and the kinds of which nobody knows whether they have namespaces. */

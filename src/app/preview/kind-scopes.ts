@@ -1,6 +1,7 @@
-import { OCM_KINDS } from '../../core/model/kinds.ts';
+import { PLACEMENT_TEST } from '../../core/placement-test/placement-test.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { BUILTIN_RESOURCES } from '../../hub/scheme/builtin/builtin-resources.ts';
+import { OCM_GROUPS } from '../../hub/scheme/ocm/ocm-definitions.ts';
 
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;
 
@@ -10,14 +11,19 @@ interface CustomResource {
   readonly names?: { readonly kind?: string };
 }
 
+const ARGO_CD_KINDS = ['Application', 'ApplicationSet', 'AppProject'];
+
 /**
- * Whether objects of a kind are in namespaces, as far as that can be told without a hub: Kubernetes' kinds, OCM's, and those that a
+ * Whether objects of a kind are in namespaces, as far as that can be told without a hub: Kubernetes' kinds, OCM's, Argo CD's, and those that a
  * CustomResourceDefinition among the objects defines. Undefined for all others.
  */
 export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => boolean | undefined {
   const scopes = new Map<string, boolean>();
   for (const { group, kind, cluster } of BUILTIN_RESOURCES) scopes.set(`${kind}.${group}`, cluster !== true);
-  for (const { group, kind, namespaced } of OCM_KINDS) scopes.set(`${kind}.${group}`, namespaced);
+  for (const [group, kinds] of Object.entries(OCM_GROUPS))
+    for (const { kind, cluster } of kinds) scopes.set(`${kind}.${group}`, cluster !== true);
+  scopes.set(`${PLACEMENT_TEST.kind}.${PLACEMENT_TEST.group}`, PLACEMENT_TEST.namespaced);
+  for (const kind of ARGO_CD_KINDS) scopes.set(`${kind}.argoproj.io`, true);
   for (const object of objects) {
     if (object.kind !== 'CustomResourceDefinition') continue;
     const { group, scope, names } = (object['spec'] ?? {}) as CustomResource;

@@ -100,7 +100,7 @@ function publishedIn(decisions: World['decisions']): ReadonlyMap<string, readonl
 }
 
 /** What is published before the change: as recorded, else what the base decides for itself once it has settled. */
-function decisionsOfBefore(world: World): World['decisions'] {
+export function decisionsOfBefore(world: World): World['decisions'] {
   if (world.decisions.length > 0) return world.decisions;
   let settled = world;
   let last = '';

@@ -2,6 +2,7 @@ import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
 import { parseRfc3339 } from '../../core/model/rfc3339.ts';
 import type { Plan } from '../../core/preview/plan.ts';
+import type { KubeApi } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { checkFleet } from '../fleet/check-fleet.ts';
@@ -9,6 +10,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { requireManifests } from '../fleet/require-manifests.ts';
 import { FleetReader } from '../fleet/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
+import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
 import type { HubMemory } from './hub-memory.ts';
 import { judgeDeletions } from './judge-deletions.ts';
@@ -32,6 +34,8 @@ export interface PlanRevisionsInput {
   readonly hub?: World | undefined;
   /** What controllers noted there of what was deleted and released before. */
   readonly hubMemory?: HubMemory | undefined;
+  /** The hub itself, for what deletions take away from it; there when `hub` is. */
+  readonly hubApi?: KubeApi | undefined;
   readonly ambient: Readonly<Record<string, string | undefined>>;
   /** Told what is being done, for people who wait. */
   readonly tell: (what: string) => void;
@@ -61,9 +65,10 @@ export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedR
 async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
   const { before, after, head, notes } = compared;
   input.tell(`reading ${input.base}`);
-  const baseFleets = await readSources(input, compared, before);
+  const readers = readersOf(input, compared);
+  const baseFleets = await readSources(readers, before);
   input.tell(`reading ${input.head}`);
-  const headFleets = await readSources(input, compared, after);
+  const headFleets = await readSources(readers, after);
   const globs = input.sources.flatMap(({ paths }) => paths);
   requireManifests([...baseFleets, ...headFleets], input.folder, globs);
   input.tell('deciding');
@@ -86,17 +91,34 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const unread = headFleets.every(({ complete }) => complete)
     ? []
     : ['Some files of the head cannot be read: the last good version of their objects counts.'];
-  const deletions = headFleets.map((fleet, at) =>
-    judgeDeletions(baseFleets[at] ?? fleet, fleet, {
-      all: [...headFleets, ...others],
-      memory: input.hubMemory?.deletions.get(fleet.name),
-      nowMs: Date.parse(plan.now),
-    }),
+  const deletions = await Promise.all(
+    headFleets.map((fleet, at) =>
+      judgeDeletions(baseFleets[at] ?? fleet, fleet, {
+        before: [...baseFleets, ...others],
+        all: [...headFleets, ...others],
+        memory: input.hubMemory?.deletions.get(fleet.name),
+        hub: input.hubApi,
+        now: plan.now,
+      }),
+    ),
+  );
+  const lostFiles = await Promise.all(
+    headFleets.map((fleet, at) =>
+      findLostFiles({
+        repository: compared.repository,
+        before,
+        after,
+        base: baseFleets[at] ?? fleet,
+        head: fleet,
+        paths: input.sources[at]?.paths ?? [],
+      }),
+    ),
   );
   const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
     plan: {
       ...plan,
+      lostFiles: lostFiles.flat(),
       deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
       notEvaluated: [
         ...notes,
@@ -125,17 +147,28 @@ function releasesUnread(memory: HubMemory | undefined): readonly string[] {
     : [];
 }
 
-/** What the controller would see: a broken file keeps its last good objects. */
-async function readSources(
+interface ReadSource {
+  readonly reader: FleetReader;
+  readonly source: Omit<SourceFleet, 'objects'>;
+}
+
+/** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what stood there before. */
+function readersOf(
   { sources, ambient }: PlanRevisionsInput,
   { repository }: ComparedCommits,
+): readonly ReadSource[] {
+  return sources.map(({ paths, ...source }) => ({
+    reader: new FleetReader(repository, { paths, keepLastGood: true, ambient }),
+    source,
+  }));
+}
+
+async function readSources(
+  readers: readonly ReadSource[],
   commit: string,
 ): Promise<readonly (Fleet & SourceFleet)[]> {
   const fleets: (Fleet & SourceFleet)[] = [];
-  for (const { paths, ...source } of sources) {
-    const reader = new FleetReader(repository, { paths, keepLastGood: true, ambient });
-    fleets.push({ ...(await reader.read(commit)), ...source });
-  }
+  for (const { reader, source } of readers) fleets.push({ ...(await reader.read(commit)), ...source });
   return fleets;
 }
 

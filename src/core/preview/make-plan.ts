@@ -25,6 +25,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     workloads: planWorkloads(base, head),
     objects,
     deletionsHeld: [],
+    lostFiles: [],
     notEvaluated: notEvaluated(base, head),
   };
 }

@@ -1,4 +1,6 @@
+import { formatRef } from '../model/object-ref.ts';
 import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
+import type { LostFile } from './lost-file.ts';
 import type { ClusterMove, Plan, PlacementPlan, PlacementSide, WorkloadPlan } from './plan.ts';
 
 /** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */
@@ -58,6 +60,16 @@ const MAX_NAMES = 20;
 export function names(list: readonly string[], limit = MAX_NAMES): string {
   const shown = list.slice(0, limit).join(', ');
   return list.length > limit ? `${shown} and ${list.length - limit} more` : shown;
+}
+
+/** `web.yaml declares nothing any more: 2 objects leave source fleet: …`. */
+export function lostFileText({ source, file, change, movedTo, objects }: LostFile): string {
+  const what =
+    change === 'emptied'
+      ? `${file} declares nothing any more`
+      : `${file} is now ${movedTo ?? file}, which source ${source} does not select`;
+  const leave = objects.length === 1 ? 'leaves' : 'leave';
+  return `${what}: ${count(objects.length, 'object')} ${leave} source ${source}: ${names(objects.map(formatRef), 5)}`;
 }
 
 /** The annotation that holds the merge to this plan; none when no cluster would go. */

@@ -1,4 +1,5 @@
 import type { ObjectRef } from '../model/object-ref.ts';
+import type { LostFile } from './lost-file.ts';
 import type { SourceLocation } from '../model/source-location.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 
@@ -21,6 +22,8 @@ export interface Plan {
   readonly objects: readonly ObjectChange[];
   /** Deletions from the hub that would wait for a release; only of sources that Berth applies. */
   readonly deletionsHeld: readonly HeldDeletions[];
+  /** Files that are emptied, or moved where their source does not look: their objects leave it. */
+  readonly lostFiles: readonly LostFile[];
   /** What the plan could not take into account. */
   readonly notEvaluated: readonly string[];
 }

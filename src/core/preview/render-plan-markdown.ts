@@ -4,6 +4,7 @@ import {
   APPROVAL_TITLE,
   approval,
   headline,
+  lostFileText,
   names,
   reason,
   signed,
@@ -55,7 +56,8 @@ function heldBlocks(plan: Plan): string[] {
     ({ source, message }) =>
       `> **Deletions of source ${code(source)} would be held**: ${escapeText(message)}`,
   );
-  return [...decisions, ...deletions];
+  const files = plan.lostFiles.map((lost) => `> **File lost**: ${escapeText(lostFileText(lost))}`);
+  return [...decisions, ...deletions, ...files];
 }
 
 function table(plan: Plan): string[] {

@@ -1,7 +1,16 @@
 import { formatRef } from '../model/object-ref.ts';
 import { printableLines } from '../model/printable.ts';
 import type { ClusterMove, ObjectChange, Plan, PlacementPlan, WorkloadPlan } from './plan.ts';
-import { APPROVAL_TITLE, approval, headline, names, reason, sizes, workloadVerb } from './plan-words.ts';
+import {
+  APPROVAL_TITLE,
+  approval,
+  headline,
+  lostFileText,
+  names,
+  reason,
+  sizes,
+  workloadVerb,
+} from './plan-words.ts';
 
 const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~' } as const;
 const MAX_MOVES = 50;
@@ -17,6 +26,10 @@ export function renderPlanText(plan: Plan): string {
     ...section(
       'Deletions held',
       plan.deletionsHeld.map(({ source, message }) => `! source ${source}: ${message}`),
+    ),
+    ...section(
+      'Files that lose their objects',
+      plan.lostFiles.map((lost) => `! ${lostFileText(lost)}`),
     ),
     ...section(APPROVAL_TITLE, approval(plan)),
     ...section('Not evaluated', [...plan.notEvaluated]),

@@ -77,6 +77,15 @@ export function memberKinds(parent: KubeObject | undefined): readonly MemberKind
   });
 }
 
+/** Each kind once. */
+export function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind[] {
+  return [
+    ...new Map(
+      objects.map(({ apiVersion, kind }) => [`${apiVersion}/${kind}`, { apiVersion, kind }]),
+    ).values(),
+  ];
+}
+
 /** The namespaces that the parent says its members are in, besides its own. */
 export function memberNamespaces(parent: KubeObject | undefined): readonly string[] {
   const text = parent?.metadata.annotations?.[APPLY_SET_NAMESPACES_ANNOTATION] ?? '';

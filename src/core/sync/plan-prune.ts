@@ -6,7 +6,9 @@ import { planToken, unspentToken } from '../publish/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../publish/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
 import { deletionMark, type EarlierDeletions, goneBefore } from './deletion-window.ts';
+import { judgeLosses } from './judge-losses.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
+import type { DeletionLoss } from './deletion-loss.ts';
 
 /** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
 export const PRUNE_ANNOTATION = 'berth.dev/prune';
@@ -40,6 +42,10 @@ export interface PruneInput {
   readonly earlier?: EarlierDeletions | undefined;
   /** Of so many members the budget is a share, though more have come since something left Git. None: nothing has. */
   readonly membersBefore?: number | undefined;
+  /** What deleting `leavingObjects` takes away from placements, replica sets and clusters. None: nothing. */
+  readonly losses?: readonly DeletionLoss[] | undefined;
+  /** Objects of the source whose kind the hub does not serve, with their places: nobody knows what they stand for. */
+  readonly notServed?: readonly string[] | undefined;
   readonly digest: Digest;
 }
 
@@ -61,12 +67,23 @@ export type PrunePlan =
       readonly objects: readonly KubeObject[];
     };
 
+type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
+
+/** What is to be deleted because it left Git, as far as that may be. */
+export function leavingObjects(input: Leaving): readonly KubeObject[] {
+  return goneMembers(input).filter(isPruned);
+}
+
+function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
+  return members.filter((member) => {
+    const identity = identityOf(refOf(member));
+    return !wanted.has(identity) && !movesOn(identity);
+  });
+}
+
 /** What may be deleted because it left Git. */
 export function planPrune(input: PruneInput): PrunePlan {
-  const gone = input.members.filter((member) => {
-    const identity = identityOf(refOf(member));
-    return !input.wanted.has(identity) && !input.movesOn(identity);
-  });
+  const gone = goneMembers(input);
   const kept = gone.filter((object) => !mayPrune(object));
   const objects = gone.filter(isPruned);
   if (objects.length === 0) return { kind: 'prune', objects, kept };
@@ -81,10 +98,11 @@ export function planPrune(input: PruneInput): PrunePlan {
   const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
   // Asked first: a release is recorded, also where the commit that brings it makes it needless.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
-  const problem = holdOf(input, names);
+  const lost = judgeLosses(input.losses ?? [], input.budget);
+  const problem = holdOf(input, names, lost);
   if (problem === undefined) return { kind: 'prune', objects, kept };
   const message =
-    `${problem.what}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
+    `${problem.what}${lost === undefined ? '' : `, and more goes with them: ${lost}`}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
     `To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
   return { kind: 'held', message, token, objects };
 }
@@ -95,7 +113,11 @@ interface HoldReason {
   readonly carrier: string;
 }
 
-function holdOf(input: PruneInput, names: readonly string[]): HoldReason | undefined {
+function holdOf(
+  input: PruneInput,
+  names: readonly string[],
+  lost: string | undefined,
+): HoldReason | undefined {
   const { source, wanted, budget, commit, earlier, digest } = input;
   const stays = input.arrives || input.members.some((member) => wanted.has(identityOf(refOf(member))));
   const present = countedMembers(input);
@@ -109,13 +131,32 @@ function holdOf(input: PruneInput, names: readonly string[]): HoldReason | undef
     };
   const { gone, of } = goneBefore(earlier ?? NOTHING_EARLIER, present, digest);
   const limit = removalLimit(budget, of - (present.length - before));
-  if (names.length + gone <= limit) return undefined;
+  if (names.length + gone <= limit) return lost === undefined ? notServedHold(input, left) : lossHold(left);
   if (earlier === undefined || gone === 0)
     return { what: `${left} (budget ${limit})`, advice: '', carrier: 'a namespace, say' };
   return {
     what: `${left}, after ${gone} that were deleted in the ${durationText(earlier.windowMs)} before (budget ${limit})`,
     advice:
       'Deletions this close to each other count as one, and this does not pass by waiting: what should stay goes back into Git. ',
+    carrier: 'a namespace, say',
+  };
+}
+
+function lossHold(left: string): HoldReason {
+  return {
+    what: left,
+    advice: 'What should stay goes back into Git. ',
+    carrier: 'a namespace, say',
+  };
+}
+
+/** A misspelt kind looks like a deletion of what the document declared before. */
+function notServedHold({ notServed = [] }: PruneInput, left: string): HoldReason | undefined {
+  if (notServed.length === 0) return undefined;
+  return {
+    what: `${left}, while the source holds what the hub does not serve, so that nobody knows whether its file declares them under another kind: ${listNames(notServed.toSorted())}`,
+    advice:
+      'Correct the kind or the group, install its CustomResourceDefinition, or take it out of the source. ',
     carrier: 'a namespace, say',
   };
 }

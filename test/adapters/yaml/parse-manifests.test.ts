@@ -138,8 +138,20 @@ describe('reporting problems', () => {
       'a mistyped kind',
       'apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placment\nmetadata: {name: a}\n',
       [
-        '2:7 warning schema.unknown-kind kind: got kind "Placment", which Berth does not know [did you mean Placement?]',
+        '2:7 error schema.unknown-kind kind: got kind "Placment", which Berth does not know [did you mean Placement?]',
       ],
+    ],
+    [
+      'a mistyped group',
+      'apiVersion: cluster.open-cluster-managment.io/v1beta1\nkind: Placement\nmetadata: {name: a}\n',
+      [
+        '1:13 error schema.unknown-group apiVersion: got group "cluster.open-cluster-managment.io", which Berth does not know [did you mean cluster.open-cluster-management.io?]',
+      ],
+    ],
+    [
+      'a List under a name, which kubectl would not open',
+      'apiVersion: v1\nkind: List\nmetadata: {name: a}\nitems: []\n',
+      ['1:1 error schema.list got a List that cannot be opened, expected items and no metadata.name'],
     ],
     [
       'several schema errors of one object, each at its place',

@@ -112,7 +112,10 @@ describe('berth plan and berth validate with a settings file', () => {
         message: expect.stringContaining('1 of 1 objects left Git, and nothing that') as string,
       },
     ]);
-    expect(await deletions(settings({ allowEmpty: true }))).toEqual([]);
+    expect(await deletions(settings({ allowEmpty: true }))).toMatchObject([
+      { message: expect.stringContaining('takes away 6 of 6 clusters (budget 2)') as string },
+    ]);
+    expect(await deletions(settings({ allowEmpty: true, removalBudget: '100%' }))).toEqual([]);
     expect(await deletions(settings({ sync: 'observe' }))).toEqual([]);
     clusters.commit({ 'fleet/web.yaml': yaml(placement('web')) });
     expect(await deletions(settings())).toEqual([]);

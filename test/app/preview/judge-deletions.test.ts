@@ -24,8 +24,8 @@ const fleet = (
   })),
   ...over,
 });
-const NOW = Date.parse('2026-01-01T00:00:00Z');
-const FIVE_MINUTES_AGO = `${NOW - 300_000}*3`;
+const NOW = '2026-01-01T00:00:00Z';
+const FIVE_MINUTES_AGO = `${Date.parse(NOW) - 300_000}*3`;
 
 describe('deletions that a plan tells of', () => {
   it.each<{
@@ -54,8 +54,9 @@ describe('deletions that a plan tells of', () => {
       memory: { problem: 'GET …: the server answered 403: forbidden' },
       note: 'and cannot be read: GET …: the server answered 403: forbidden',
     },
-  ])('$name', ({ head = fleet(17), memory, held, note }) => {
-    const judged = judgeDeletions(fleet(20), head, { all: [head], memory, nowMs: NOW });
+  ])('$name', async ({ head = fleet(17), memory, held, note }) => {
+    const base = fleet(20);
+    const judged = await judgeDeletions(base, head, { before: [base], all: [head], memory, now: NOW });
     expect(judged.held?.message.split(';')[0]).toBe(held);
     expect(judged.notEvaluated).toEqual(
       note === undefined

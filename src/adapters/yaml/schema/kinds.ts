@@ -60,3 +60,6 @@ export function lookUpKind(apiVersion: string, kind: string): KindLookup {
 
 /** Kind names, for "did you mean". */
 export const KNOWN_KIND_NAMES: readonly string[] = KNOWN.map((known) => known.info.kind);
+
+/** Their groups, for the same. */
+export const KNOWN_GROUPS: readonly string[] = [...new Set(KNOWN.map((known) => known.info.group))];

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Plan } from '../../../core/preview/plan.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { PlanRevisionsInput } from '../../preview/plan-revisions.ts';
-import type { World } from '../../../core/snapshot/world.ts';
+import type { KubeApi } from '../../../core/ports.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../cli-io.ts';
 import { addHubFlags, asksHub, withHub } from '../hub-flags.ts';
@@ -66,19 +66,22 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const { planSources } = await import('../plan-sources.ts');
   const sources = await planSources(io, options, progress.tell).finally(progress.done);
   const names = sources.sources.map(({ name }) => name);
-  const hub = await readHub(io, options, names, progress).finally(progress.done);
-  const result = await planRevisions({
-    folder: path.resolve(io.cwd, options.repo),
-    base: options.base,
-    head: options.head,
-    ...sources,
-    fromMergeBase: options.fromMergeBase,
-    now: options.now ?? hub?.world.now,
-    hub: hub?.world,
-    hubMemory: hub?.hubMemory,
-    ambient: io.env,
-    tell: progress.tell,
-  }).finally(progress.done);
+  const planOn = (hub: HubPart): ReturnType<typeof planRevisions> =>
+    planRevisions({
+      folder: path.resolve(io.cwd, options.repo),
+      base: options.base,
+      head: options.head,
+      ...sources,
+      fromMergeBase: options.fromMergeBase,
+      now: options.now ?? hub.hub?.now,
+      ...hub,
+      ambient: io.env,
+      tell: progress.tell,
+    });
+  const result = await (asksHub(options)
+    ? withHub(io, options, async (api) => planOn(await readHub(api, options, names, progress)))
+    : planOn({})
+  ).finally(progress.done);
   io.stdout.write(await render(result.plan, result.problems, options.output));
   const failed = result.problems.some(({ severity }) => severity === 'error');
   if (result.problems.length > 0 && (options.output === 'table' || options.output === 'markdown')) {
@@ -91,22 +94,22 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   return result.plan.hasChanges ? 2 : 0;
 }
 
-type HubPart = Pick<PlanRevisionsInput, 'hubMemory'> & { readonly world: World };
+type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi'>;
 
 async function readHub(
-  io: CliIo,
+  hubApi: KubeApi,
   options: PlanOptions,
   sources: readonly string[],
   progress: Progress,
-): Promise<HubPart | undefined> {
-  if (!asksHub(options)) return undefined;
+): Promise<HubPart> {
   const { readHubWorld } = await import('../../explain/hub-world.ts');
   const { readHubMemory } = await import('../../preview/hub-memory.ts');
   progress.tell('reading the hub');
-  return withHub(io, options, async (hub) => ({
-    world: await readHubWorld(hub, options.now ?? new Date().toISOString()),
-    hubMemory: await readHubMemory(hub, sources),
-  }));
+  return {
+    hub: await readHubWorld(hubApi, options.now ?? new Date().toISOString()),
+    hubMemory: await readHubMemory(hubApi, sources),
+    hubApi,
+  };
 }
 
 async function render(

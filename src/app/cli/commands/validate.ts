@@ -11,6 +11,7 @@ import { wrongOption } from '../wrong-option.ts';
 interface ValidateOptions extends SettingsFlags {
   readonly output: OutputFormat;
   readonly strict: boolean;
+  readonly expectKind: readonly string[];
 }
 
 export const validateCommand: CliCommand = {
@@ -24,6 +25,12 @@ export const validateCommand: CliCommand = {
       )
       .option('--path <glob>', 'only what matches, `!` in front leaves out; may be repeated', collect, [])
       .option('--strict', 'warnings count as errors', false)
+      .option(
+        '--expect-kind <group/kind>',
+        'a kind that the hub serves though nothing here defines it; may be repeated',
+        collect,
+        [],
+      )
       .addOption(outputOption());
     addHubFlags(addSettingsFlags(command))
       .addHelpText('after', HELP)
@@ -40,6 +47,7 @@ Examples:
   berth validate .
   berth validate fleet --path 'teams/**' --path '!**/drafts/**'
   berth validate fleet/web.yaml -o json
+  berth validate . --expect-kind cert-manager.io/Certificate
   berth validate . --config sources.yaml --source fleet     # the paths of that source
   berth validate --config sources.yaml                      # every source, as berth serve reads it
 `;
@@ -64,7 +72,10 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
     cwd: io.cwd,
   });
   requireManifests([fleet], folder, paths);
-  const problems = await checkFleet(fleet);
+  const { checkKinds } = await import('../../../core/sources/check-kinds.ts');
+  const { servedKinds } = await import('../expected-kinds.ts');
+  const servedIn = servedKinds(options.expectKind);
+  const problems = await checkFleet(fleet, undefined, (objects) => checkKinds(objects, servedIn(objects)));
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);
   const summary = { valid: !failed, files: fleet.files, objects: fleet.objects.length, problems };
   if (options.output === 'table') await writeTable(io, problems, fleet);

@@ -1,5 +1,5 @@
 import type pLimit from 'p-limit';
-import { BerthError } from '../../../core/errors.ts';
+import { BerthError, errorText } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
@@ -19,6 +19,7 @@ import {
   countedMembers,
   identityOf,
   isPruned,
+  leavingObjects,
   planPrune,
   type PrunePlan,
   standingIdentities,
@@ -30,11 +31,14 @@ import {
   type PruneReleases,
   releaseMark,
 } from '../../../core/sync/prune-releases.ts';
+import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
+import { weighDeletions } from '../../../core/sync/weigh-deletions.ts';
 import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
 import type { ApplySetRegistry } from './apply-set-registry.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
 import type { SourceClaims } from './source-claims.ts';
 import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
+import { readDependents } from './read-dependents.ts';
 import { requiredKind } from './required-kind.ts';
 import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
 
@@ -69,6 +73,8 @@ export interface PruneState {
   readonly parent: KubeObject | undefined;
   /** See `noteMembers`. */
   readonly membersBefore: number | undefined;
+  /** Objects of the source, with their places, whose kind the hub does not serve. */
+  readonly notServed: readonly string[];
 }
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
@@ -132,17 +138,21 @@ export async function pruneHub(
   input: SyncInput,
   state: PruneState,
 ): Promise<PruneOutcome> {
-  const { areAll, arrives, membersBefore } = state;
+  const { areAll, arrives, membersBefore, notServed } = state;
   const memory = { ...memoryOf(parts, state), membersBefore };
   const known = knownOf(parts, input.objects, memory, state);
+  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
+  const losses = await lossesOf(parts, input.complete ? leavingObjects(known) : []);
+  if ('problem' in losses) return { ...nothing, problems: [losses.problem] };
   const plan = planPrune({
     ...parts,
     ...known,
+    ...losses,
     arrives,
     complete: input.complete,
     commit: input.commit?.id,
+    notServed,
   });
-  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
   if (plan.kind === 'suspended') {
     const { message } = plan;
     return {
@@ -159,6 +169,21 @@ export async function pruneHub(
   const before = areAll ? membersNote(membersBefore ?? countedMembers(known).length) : {};
   await parts.registry.annotate({ ...heldNote(token, message), ...before, ...rest, ...earlier });
   return { ...nothing, pruneHeld: { message, token } };
+}
+
+/** What deleting the objects takes away. Where the hub does not say, nothing is deleted. */
+async function lossesOf(
+  { api, source }: Pick<PruneParts, 'api' | 'source'>,
+  objects: readonly KubeObject[],
+): Promise<{ readonly losses: readonly DeletionLoss[] } | { readonly problem: SyncProblem }> {
+  try {
+    const dependents = await readDependents(api, objects);
+    return { losses: dependents === undefined ? [] : weighDeletions(objects, dependents) };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    const message = `what the deletion of ${objects.length} objects takes away cannot be read, so nothing is deleted: ${errorText(error)}`;
+    return { problem: { object: `source ${source}`, message, location: undefined, retry: true } };
+  }
 }
 
 /** Notes what is about to go, and why it may, before the first of it goes. */

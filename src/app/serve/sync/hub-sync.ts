@@ -8,7 +8,7 @@ import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import { inWaves } from '../../../core/sync/apply-order.ts';
-import { applySetId, type MemberKind, memberKinds, parentOfSource } from '../../../core/sync/apply-set.ts';
+import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../core/sync/apply-set.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
@@ -23,7 +23,7 @@ import { requiredKind } from './required-kind.ts';
 import type { SourceClaims } from './source-claims.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from './sync-outcome.ts';
-import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
+import { notServedAmong, type SyncProblem, syncProblemOf } from './sync-problem.ts';
 import { isOfKind, unlistedProblem } from './unlisted-kind.ts';
 
 export interface HubSyncOptions {
@@ -128,7 +128,12 @@ export class HubSync {
     changed: readonly SourceObject[],
     wanted: readonly SourceObject[],
   ): Promise<SyncOutcome> {
-    const tally: Tally = { applied: 0, unchanged: wanted.length - changed.length, pruned: 0, problems: [] };
+    const tally: Tally = {
+      applied: 0,
+      unchanged: wanted.length - changed.length,
+      pruned: 0,
+      problems: [],
+    };
     await this.#applyAll(changed, undefined, tally);
     return { ...tally, pruneHeld: undefined, unlisted: [] };
   }
@@ -172,6 +177,7 @@ export class HubSync {
       ...found,
       arrives,
       membersBefore,
+      notServed: notServedAmong(tally.problems),
     });
     tally.problems.push(...problems);
     tally.pruned = deleted.length;
@@ -310,11 +316,3 @@ export class HubSync {
 /** Each changed object is looked at by itself before it is written; for more of them the hub is listed. */
 const MAX_LOOKED_AT = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
-
-function uniqueKinds(objects: readonly MemberKind[]): readonly MemberKind[] {
-  return [
-    ...new Map(
-      objects.map(({ apiVersion, kind }) => [`${apiVersion}/${kind}`, { apiVersion, kind }]),
-    ).values(),
-  ];
-}

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
+import { NOT_SERVED } from './required-kind.ts';
 
 /** What kept one object from being applied or deleted. */
 export interface SyncProblem {
@@ -16,6 +17,15 @@ export interface SyncProblem {
   readonly retry: boolean;
   /** The hub only failed to answer, for something that decisions are made from: the commit is there by half. */
   readonly isHalf?: boolean;
+  /** The hub does not serve the object's kind. */
+  readonly isNotServed?: boolean;
+}
+
+/** The objects whose kind the hub does not serve, with their places. */
+export function notServedAmong(problems: readonly SyncProblem[]): readonly string[] {
+  return problems
+    .filter(({ isNotServed }) => isNotServed === true)
+    .map(({ object, location }) => `${object} (${location})`);
 }
 
 const DECISION_INPUTS = new Set([
@@ -46,6 +56,7 @@ export function syncProblemOf(
       error instanceof TransientError &&
       error.code.startsWith('kube.') &&
       DECISION_INPUTS.has(entry.object.kind),
+    ...(error.code === NOT_SERVED && { isNotServed: true }),
   };
 }
 

@@ -229,7 +229,7 @@ describe('Git and others on one hub', () => {
     expect((await fleet.status()).stdout).not.toContain('objects left Git');
   });
 
-  it('a binding that is removed holds the decisions of its placements, and says what is missing', async () => {
+  it('a binding that is removed is held, and released holds the decisions of its placements and says what is missing', async () => {
     fleet.git.commit({
       'set.yaml': yaml(namespace('team-a'), clusterSet),
       'binding.yaml': yaml(binding()),
@@ -239,6 +239,13 @@ describe('Git and others on one hub', () => {
     await fleet.serve();
     await fleet.published('web');
     fleet.git.commit({ 'binding.yaml': undefined });
+    const { message } = await fleet.event('sync-problem');
+    expect(message).toContain(
+      'ManagedClusterSetBinding team-a/prod takes away 6 of 6 clusters of Placement team-a/web (budget 2): c1, c2, c3, c4, c5, c6',
+    );
+    const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
+    const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--as', 'Grace'];
+    expect(await fleet.berth(...release, '--token', token)).toMatchObject({ code: 0 });
     const held = await fleet.held('web', 'True');
     expect(held.message).toContain('c1, c2, c3, c4, c5, c6');
     expect(await fleet.decisions('web')).toHaveLength(6);

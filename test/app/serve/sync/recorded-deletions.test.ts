@@ -23,7 +23,7 @@ describe('what the sync deletes', () => {
     fleet.berth('history', '--deletions', '--data', fleet.dataDir, ...args);
 
   it('is reported by name with commit and author, and recorded with what it took away', async () => {
-    await fleet.serve();
+    await fleet.serve({ budget: { percent: 100, atLeast: 6 } });
     await expect.poll(async () => (await fleet.hub.api.list(MANIFEST_WORK)).items.length).toBe(6);
     const total = async () => {
       const { items } = await fleet.hub.api.list(MANIFEST_WORK_REPLICA_SET);

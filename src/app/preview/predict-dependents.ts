@@ -1,0 +1,48 @@
+import {
+  type ManifestWorkReplicaSet,
+  REPLICA_SET_LABEL,
+} from '../../core/model/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
+import { FleetObjects } from '../../core/sources/fleet-objects.ts';
+import { worldOf } from '../../core/sources/world-of.ts';
+import type { Dependents } from '../../core/sync/weigh-deletions.ts';
+import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
+import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import { decisionsOfBefore } from './plan-fleets.ts';
+
+/**
+ * What depends on the objects of a fleet on a hub that holds just that: decisions as recorded, else as the fleet decides for itself, and a
+ * work of each replica set on each cluster of its placements.
+ */
+export function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
+  const world = worldOf(objects, { now });
+  const decisions = decisionsOfBefore(world);
+  const fleet = new FleetObjects(objects);
+  const replicaSets = fleet
+    .ofKind<ManifestWorkReplicaSet>(MANIFEST_WORK_REPLICA_SET)
+    .map(({ object }) => object);
+  const own = fleet.ofKind<ManifestWork>(MANIFEST_WORK).map(({ object }) => object);
+  const made = replicaSets.flatMap((replicaSet) => worksOf(replicaSet, decisions));
+  return { ...world, decisions, replicaSets, works: [...own, ...made] };
+}
+
+function worksOf(
+  { metadata, spec }: ManifestWorkReplicaSet,
+  decisions: Dependents['decisions'],
+): Dependents['works'] {
+  return spec.placementRefs.flatMap(({ name }) =>
+    decisions
+      .filter((page) => page.metadata.namespace === metadata.namespace)
+      .filter((page) => page.metadata.labels?.[PLACEMENT_LABEL] === name)
+      .flatMap(({ status }) => status?.decisions ?? [])
+      .map(({ clusterName }) => ({
+        metadata: {
+          namespace: clusterName,
+          name: childWorkName(metadata, name, 0),
+          labels: { [REPLICA_SET_LABEL]: ownerLabelValue(metadata) },
+        },
+      })),
+  );
+}

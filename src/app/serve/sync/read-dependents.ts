@@ -1,0 +1,82 @@
+import {
+  apiVersionOf,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../../core/model/kinds.ts';
+import {
+  type ManifestWorkReplicaSet,
+  REPLICA_SET_LABEL,
+} from '../../../core/model/manifest-work-replica-set.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi, ListOptions } from '../../../core/ports.ts';
+import { type Dependents, isWeighed } from '../../../core/sync/weigh-deletions.ts';
+import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-names.ts';
+
+/** Works of so many replica sets and clusters are listed one by one; for more of them the hub lists all works. */
+const MAX_LISTS = 20;
+
+/**
+ * What depends on objects that are to be deleted, read from the hub now; undefined where deleting them takes nothing away but
+ * themselves. Only what these objects can touch is listed.
+ * @throws BerthError when any of it cannot be read: what is unknown is not taken for nothing
+ */
+export async function readDependents(
+  api: KubeApi,
+  objects: readonly KubeObject[],
+): Promise<Dependents | undefined> {
+  if (!objects.some(isWeighed)) return undefined;
+  const list = async <T>(kind: KindInfo, options: ListOptions = {}): Promise<readonly T[]> => {
+    // A hub without OCM's works has none that could go.
+    if ((await api.resolve(apiVersionOf(kind), kind.kind)) === undefined) return [];
+    return (await api.list(kind, options)).items as unknown as readonly T[];
+  };
+  const has = (...kinds: readonly string[]): boolean => objects.some(({ kind }) => kinds.includes(kind));
+  const deletesNamespaces = has('Namespace');
+  const deletesSets = has('ManagedClusterSet', 'ManagedClusterSetBinding');
+  const listIf = <T>(isNeeded: boolean, kind: KindInfo): Promise<readonly T[]> =>
+    isNeeded ? list<T>(kind) : Promise.resolve([]);
+  const [placements, decisions, clusters, clusterSets, bindings, replicaSets, works] = await Promise.all([
+    list<Dependents['placements'][number]>(PLACEMENT),
+    listIf<Dependents['decisions'][number]>(
+      deletesNamespaces || deletesSets || has('ManagedCluster', 'Placement'),
+      PLACEMENT_DECISION,
+    ),
+    listIf<Dependents['clusters'][number]>(
+      deletesNamespaces || deletesSets || has('ManagedCluster'),
+      MANAGED_CLUSTER,
+    ),
+    listIf<Dependents['clusterSets'][number]>(deletesNamespaces || deletesSets, MANAGED_CLUSTER_SET),
+    listIf<Dependents['bindings'][number]>(deletesNamespaces || deletesSets, MANAGED_CLUSTER_SET_BINDING),
+    listIf<ManifestWorkReplicaSet>(
+      deletesNamespaces || has('ManifestWorkReplicaSet'),
+      MANIFEST_WORK_REPLICA_SET,
+    ),
+    worksOf(objects, (options) => list<Dependents['works'][number]>(MANIFEST_WORK, options)),
+  ]);
+  return { placements, decisions, clusters, clusterSets, bindings, replicaSets, works };
+}
+
+type Works = Dependents['works'];
+
+async function worksOf(
+  objects: readonly KubeObject[],
+  list: (options: ListOptions) => Promise<Works>,
+): Promise<Works> {
+  const asked = objects.flatMap(({ kind, metadata }): readonly ListOptions[] => {
+    if (kind === 'ManifestWorkReplicaSet')
+      return [{ labelSelector: `${REPLICA_SET_LABEL}=${ownerLabelValue(metadata)}` }];
+    return kind === 'ManagedCluster' ? [{ namespace: metadata.name }] : [];
+  });
+  if (asked.length > MAX_LISTS || objects.some(({ kind }) => kind === 'Namespace')) return list({});
+  const found = (await Promise.all(asked.map(list))).flat();
+  // A work of a deleted replica set on a deleted cluster is in two of the lists.
+  return [
+    ...new Map(found.map((work) => [`${work.metadata.namespace}/${work.metadata.name}`, work])).values(),
+  ];
+}

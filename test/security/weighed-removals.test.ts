@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
+import {
+  baseFiles,
+  binding,
+  cluster,
+  clusterSet,
+  namespace,
+  placement,
+  yaml,
+} from '../app/serve/fleet-fixture.ts';
+import { ServedFleet } from '../app/serve/served-fleet.ts';
+
+const WORK = 'work.open-cluster-management.io';
+const names = (count: number) => Array.from({ length: count }, (_, n) => `c${n + 1}`);
+const replicaSet = (name: string, placedBy: string, kind = 'ManifestWorkReplicaSet') => ({
+  apiVersion: `${WORK}/v1alpha1`,
+  kind,
+  metadata: { name, namespace: 'team-a' },
+  spec: {
+    placementRefs: [{ name: placedBy }],
+    manifestWorkTemplate: {
+      workload: {
+        manifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'default' } }],
+      },
+    },
+  },
+});
+const setFile = { 'set.yaml': yaml(namespace('team-a'), clusterSet, binding()) };
+
+describe('a commit that deletes one object and with it what many clusters run', () => {
+  let fleet: ServedFleet;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+  });
+  afterEach(() => fleet.close());
+
+  const works = async () => (await fleet.hub.api.list(MANIFEST_WORK)).items.length;
+  const held = (after: number) =>
+    fleet.event('sync-problem', ({ message }) => message.includes('nothing is deleted'), after);
+  const tokenOf = (text: string) => /--token ([0-9a-f]{12})/.exec(text)?.[1];
+  const plan = async () =>
+    (
+      await fleet.berth(
+        'plan',
+        '--base',
+        'HEAD~1',
+        '--hub',
+        '--kubeconfig',
+        fleet.hub.kubeconfig,
+        '-o',
+        'table',
+      )
+    ).stdout;
+  const serveForty = async () => {
+    fleet.git.commit({
+      ...setFile,
+      'clusters.yaml': yaml(...names(40).map((name) => cluster(name))),
+      'web.yaml': yaml(placement('web')),
+      'works.yaml': yaml(replicaSet('web', 'web')),
+    });
+    await fleet.serve({ http: fleet.http() });
+    await expect.poll(works).toBe(40);
+  };
+
+  it('cannot take the 40 works of a replica set away unheld, and the plan says the same under the same token', async () => {
+    await serveForty();
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'works.yaml': undefined }, 'Tidy up');
+    const { message } = await held(mark);
+    expect(message).toContain('ManifestWorkReplicaSet team-a/web takes away 40 of 40 works (budget 10)');
+    expect(await works()).toBe(40);
+    expect((await fleet.status()).stdout).toContain('takes away 40 of 40 works');
+    const token = tokenOf(message) ?? '';
+    const planned = await plan();
+    expect(planned).toContain('takes away 40 of 40 works (budget 10)');
+    expect(tokenOf(planned)).toBe(token);
+    const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--as', 'Grace'];
+    expect((await fleet.berth(...release, '--token', token)).code).toBe(0);
+    await expect.poll(works).toBe(0);
+  });
+
+  it('cannot take the works away by a misspelt kind', async () => {
+    await serveForty();
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'works.yaml': yaml(replicaSet('web', 'web', 'ManifestWorkReplicaset')) }, 'Edit');
+    const read = await fleet.event('commit-read', () => true, mark);
+    expect(read.problems).toMatchObject([
+      {
+        severity: 'error',
+        code: 'schema.unknown-kind',
+        location: { file: 'works.yaml', line: 2, column: 7 },
+      },
+    ]);
+    await fleet.event('synced', () => true, mark);
+    expect((await fleet.hub.api.list(MANIFEST_WORK_REPLICA_SET)).items).toHaveLength(1);
+    expect(await works()).toBe(40);
+  });
+
+  it('cannot take a placement and its pages away unheld', async () => {
+    await serveForty();
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'web.yaml': undefined }, 'Tidy up');
+    const { message } = await held(mark);
+    expect(message).toContain('Placement team-a/web takes away 40 of 40 clusters');
+    expect(tokenOf(await plan())).toBe(tokenOf(message));
+    expect(await fleet.decisions('web')).toHaveLength(40);
+  });
+
+  it('cannot empty a held placement by deleting it in the next commit', async () => {
+    fleet.git.commit({
+      ...setFile,
+      'clusters.yaml': yaml(cluster('c1'), cluster('c2')),
+      'web.yaml': yaml(placement('web')),
+    });
+    await fleet.serve({ http: fleet.http() });
+    await fleet.published('web');
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', { clusterSets: ['prd'] })) }, 'Mistype');
+    await fleet.held('web', 'True', 'WouldEmpty');
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'web.yaml': undefined }, 'Delete');
+    const { message } = await held(mark);
+    expect(message).toContain('Placement team-a/web takes away 2 of 2 clusters (held: WouldEmpty): c1, c2');
+    expect(tokenOf(await plan())).toBe(tokenOf(message));
+    const pages = (await fleet.hub.api.list(PLACEMENT_DECISION, { namespace: 'team-a' })).items;
+    expect(pages).toHaveLength(1);
+    expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
+  });
+
+  it.each([
+    ['no kind and no apiVersion', 'metadata:\n  name: web\n  namespace: team-a\nspec: {}\n'],
+    [
+      'a kind that nobody serves',
+      'apiVersion: example.org/v1\nkind: Web\nmetadata: { name: web, namespace: team-a }\n',
+    ],
+    ['a List under a name', 'apiVersion: v1\nkind: List\nmetadata: { name: web }\nitems: []\n'],
+    [
+      'a misspelt group',
+      yaml({ ...placement('web'), apiVersion: 'cluster.open-cluster-managment.io/v1beta1' }),
+    ],
+  ])('cannot make a small placement vanish by a document with %s', async (_what, text) => {
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 1 })) });
+    await fleet.serve({ http: fleet.http() });
+    await fleet.published('web');
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'web.yaml': text }, 'Edit');
+    await fleet.event('synced', () => true, mark);
+    await expect.poll(async () => (await fleet.status()).stdout).toMatch(/web\.yaml:\d+:\d+/);
+    expect(await fleet.decisions('web')).toHaveLength(1);
+    await fleet.stop();
+    await fleet.serve({ http: fleet.http() });
+    await fleet.event('synced');
+    expect(await fleet.decisions('web')).toHaveLength(1);
+    expect(await fleet.read('web')).toBeDefined();
+  });
+});
