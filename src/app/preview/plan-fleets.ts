@@ -17,8 +17,9 @@ import {
   parseRemovalBudget,
   type RemovalBudget,
 } from '../../core/publish/removal-budget.ts';
-import { withRecordedResults } from '../../core/explain/recorded-decisions.ts';
 import type { World } from '../../core/snapshot/world.ts';
+import { publishedResults } from '../../core/transition/published-results.ts';
+import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
 import { worldOf } from '../../core/sources/world-of.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { moveExplainer } from './explain-moves.ts';
@@ -40,46 +41,59 @@ export interface FleetPlanInput {
   readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
 }
 
-/** Rounds after which decisions that keep changing each other are taken as they are. */
-const MAX_ROUNDS = 5;
-
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planFleets({ base, head, now, hub, spentOf, budgetOf }: FleetPlanInput): Plan {
   const present = now ?? presentOf([base.fleet, head.fleet]);
   const baseWorld = worldOf(base.fleet.objects, { now: present });
   const headWorld = worldOf(head.fleet.objects, { now: present });
   const decisions = hub?.decisions ?? decisionsOfBefore(baseWorld);
-  const sideOf = ({ fleet, end }: FleetPlanInput['base'], stands: World): PlanSide => {
-    const world = { ...stands, now: present, decisions };
-    return { end, objects: fleet.objects, world, results: scheduleAll(world) };
-  };
-  const laidOver = hub === undefined ? baseWorld : overlayWorld(hub, baseWorld, undefined);
-  const before = sideOf(base, laidOver);
-  const after = sideOf(head, hub === undefined ? headWorld : overlayWorld(laidOver, headWorld, baseWorld));
   const published = publishedIn(decisions);
   const tokenOf: PlanJudges['token'] = (key, old, next) =>
     unspentToken(sha256, planToken(sha256, key, published.get(key) ?? old, next), spentOf?.(key));
-  const plan = makePlan(before, after, {
-    explain: moveExplainer(before, after),
-    token: tokenOf,
-    judge: (key, old, result, definitionChanged) => {
-      const annotations = result.placement.metadata.annotations ?? {};
-      const verdict = judgeResult({
-        result,
-        published: published.get(key) ?? old,
-        specChanged: definitionChanged,
-        budget:
-          parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ??
-          budgetOf?.(result.placement) ??
-          DEFAULT_REMOVAL_BUDGET,
-        recentlyRemoved: 0,
-        inventoryProblem: undefined,
-        token: () => tokenOf(key, old, result.selected),
-        releasedTokens: [...releaseTokens(result.placement.metadata), annotations[RELEASED_ANNOTATION]],
-      });
-      return verdict.kind === 'held' ? { reason: verdict.reason, message: verdict.message } : undefined;
-    },
-  });
+  const judge: PlanJudges['judge'] = (key, old, result, definitionChanged) => {
+    const annotations = result.placement.metadata.annotations ?? {};
+    const verdict = judgeResult({
+      result,
+      published: published.get(key) ?? old,
+      specChanged: definitionChanged,
+      budget:
+        parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ??
+        budgetOf?.(result.placement) ??
+        DEFAULT_REMOVAL_BUDGET,
+      recentlyRemoved: 0,
+      inventoryProblem: undefined,
+      token: () => tokenOf(key, old, result.selected),
+      releasedTokens: [...releaseTokens(result.placement.metadata), annotations[RELEASED_ANNOTATION]],
+    });
+    return verdict.kind === 'held' ? { reason: verdict.reason, message: verdict.message } : undefined;
+  };
+  const outcomeOf: TransitionOptions['outcomeOf'] = (key, result) => {
+    const before = published.get(key);
+    return before !== undefined && judge(key, before, result, false) !== undefined ? before : result.selected;
+  };
+  const laidOver = {
+    ...(hub === undefined ? baseWorld : overlayWorld(hub, baseWorld, undefined)),
+    now: present,
+    decisions,
+  };
+  const merged = hub === undefined ? headWorld : overlayWorld(laidOver, headWorld, baseWorld);
+  const before: PlanSide = {
+    end: base.end,
+    objects: base.fleet.objects,
+    world: laidOver,
+    results: publishedResults(scheduleAll(laidOver), decisions),
+  };
+  const after = completeTransition(
+    { decide: scheduleAll, outcomeOf },
+    { ...merged, now: present, decisions },
+  );
+  const side: PlanSide = {
+    end: head.end,
+    objects: head.fleet.objects,
+    world: after.world,
+    results: [...after.results.values()],
+  };
+  const plan = makePlan(before, side, { explain: moveExplainer(before, side), token: tokenOf, judge });
   if (hub !== undefined || baseWorld.decisions.length > 0 || baseWorld.placements.length === 0) return plan;
   return { ...plan, notEvaluated: [...plan.notEvaluated, NOTHING_RECORDED] };
 }
@@ -99,19 +113,11 @@ function publishedIn(decisions: World['decisions']): ReadonlyMap<string, readonl
   return published;
 }
 
-/** What is published before the change: as recorded, else what the base decides for itself once it has settled. */
+/** What is published before the change: as recorded, else what the base decides for itself. */
 export function decisionsOfBefore(world: World): World['decisions'] {
   if (world.decisions.length > 0) return world.decisions;
-  let settled = world;
-  let last = '';
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const results = scheduleAll(settled);
-    const selected = JSON.stringify(results.map((result) => result.selected.toSorted()));
-    if (selected === last) break;
-    last = selected;
-    settled = withRecordedResults(settled, results);
-  }
-  return settled.decisions;
+  const outcomeOf: TransitionOptions['outcomeOf'] = (_key, { selected }) => selected;
+  return completeTransition({ decide: scheduleAll, outcomeOf }, world).world.decisions;
 }
 
 function presentOf(fleets: readonly PlannedFleet[]): string {

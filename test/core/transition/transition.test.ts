@@ -1,0 +1,2 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
