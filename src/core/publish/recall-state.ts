@@ -5,8 +5,8 @@ import { recentRemovals, type Removal } from './removal-window.ts';
 
 /**
  * The state of a placement that another process published, from the records on the hub: which removals count toward its budget, and
- * which releases are used. Records do not name the spec they were made of. The current one is assumed, so removals under an earlier
- * spec count as well. Records that a start made of pages which it found (`afterRestart`) count no removal.
+ * which releases are used. Removals under an earlier spec do not count; of records that name no spec (of earlier releases) the current
+ * one is assumed. Records that a start made of pages which it found (`afterRestart`) count no removal.
  *
  * @param records those of the placement, oldest first
  * @returns undefined when there is none
@@ -20,8 +20,11 @@ export function recallState(
   if (newest === undefined) return undefined;
   let removals: readonly Removal[] = [];
   let spent: readonly string[] | undefined;
-  for (const { publishedAt, removed, released, afterRestart } of usable) {
+  let specOfRemovals: string | undefined;
+  for (const { spec = now.specHash, publishedAt, removed, released, afterRestart } of usable) {
     const count = removed.count;
+    if (spec !== specOfRemovals) removals = [];
+    specOfRemovals = spec;
     // A release begins anew.
     if (released != null) {
       removals = [];
@@ -30,7 +33,7 @@ export function recallState(
       removals = [...removals, { atMs: Date.parse(publishedAt), count }];
   }
   return {
-    specHash: now.specHash,
+    specHash: newest.spec ?? now.specHash,
     publishedAtMs: Date.parse(newest.publishedAt),
     removals: recentRemovals(removals, now.nowMs),
     spent,
