@@ -80,6 +80,15 @@ const START: State = {
   ),
 };
 
+/** There is something to apply of every commit. */
+const MARKER = { namespace: 'team-a', name: 'marker' };
+const marker = (number: number) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: MARKER,
+  data: { commit: String(number) },
+});
+
 function filesOf({ clusters, placements }: State, releases: Readonly<Record<string, string>>) {
   const files: Record<string, string | undefined> = {
     'set.yaml': yaml(namespace('team-a'), clusterSet, binding()),
@@ -153,10 +162,12 @@ class History {
     const isKept = ([file, text]: [string, string | undefined]): boolean =>
       text !== undefined || existsSync(join(git.path, file));
     const kept = Object.fromEntries(Object.entries(files).filter(isKept));
-    git.commit({ ...kept, 'README.md': `Commit ${number}` }, `Commit ${number}`);
+    git.commit({ ...kept, 'marker.yaml': yaml(marker(number)) }, `Commit ${number}`);
     const plan = await this.#plan();
     const planned = expectedAfter(before, plan);
+    const mark = this.#fleet.events.length;
     git.merge('next');
+    await this.#fleet.event('synced', ({ applied }) => applied > 0, mark);
     await expect.poll(() => this.#outcomes(), WAIT).toEqual(planned);
     await expect
       .poll(async () => [...(await this.#recordsOnHub())], WAIT)

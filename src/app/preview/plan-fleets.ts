@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
 import type { Placement } from '../../core/model/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
@@ -64,8 +66,19 @@ export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetP
   const decisions = hub?.decisions ?? decisionsOfBefore(baseWorld);
   const published = publishedIn(decisions);
   const nowMs = Date.parse(present);
+  const live = byKey(hub?.placements ?? []);
+  const [baseSpecs, headSpecs] = [byKey(baseWorld.placements), byKey(headWorld.placements)];
+  // The hub adds defaults to what Git says.
+  const specHashOf = (key: string, placement: Placement): string =>
+    jsonEqual(baseSpecs.get(key)?.spec, headSpecs.get(key)?.spec)
+      ? specHash(sha256, live.get(key) ?? placement)
+      : specHash(sha256, placement);
   const stateOf = (key: string, hash: string): PublishState | undefined =>
-    recallState(recordsOf?.(key) ?? [], { specHash: hash, nowMs });
+    recallState(recordsOf?.(key) ?? [], {
+      specHash: hash,
+      nowMs,
+      createdAt: live.get(key)?.metadata.creationTimestamp ?? present,
+    });
   const tokenOf: PlanJudges['token'] = (key, old, next) =>
     unspentToken(sha256, planToken(sha256, key, published.get(key) ?? old, next), stateOf(key, '')?.spent);
   const approvals = freshApprovals(base.fleet.objects, head.fleet.objects);
@@ -90,7 +103,7 @@ export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetP
   };
   const judge: PlanJudges['judge'] = (key, old, result, definitionChanged) => {
     const annotations = result.placement.metadata.annotations ?? {};
-    const hash = specHash(sha256, result.placement);
+    const hash = specHashOf(key, result.placement);
     const state = stateOf(key, hash);
     const specChanged = state === undefined ? definitionChanged : state.specHash !== hash;
     const verdict = judgeResult({
@@ -171,6 +184,10 @@ function freshApprovals(
     approvedPlans(objects.map(({ object }) => object)),
   ) as [ReadonlyMap<string, readonly string[]>, ReadonlyMap<string, readonly string[]>];
   return new Map([...after].filter(([key, tokens]) => tokens.join() !== (before.get(key) ?? []).join()));
+}
+
+function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {
+  return new Map(placements.map((placement) => [namespacedName(placement.metadata), placement]));
 }
 
 function presentOf(fleets: readonly PlannedFleet[]): string {

@@ -1,8 +1,6 @@
 import type { ManagedCluster, Taint } from '../model/managed-cluster.ts';
 import { namespacedName } from '../model/object-ref.ts';
-import { jsonEqual } from '../model/json-equal.ts';
 import type { World } from '../snapshot/world.ts';
-import { containsAll } from '../sync/desired-object.ts';
 
 /** What of an object an overlay looks at. */
 interface Overlaid {
@@ -59,13 +57,8 @@ function byKey<T extends Overlaid>(objects: readonly T[]): Map<string, T> {
   return new Map(objects.map((object) => [namespacedName(object.metadata), object]));
 }
 
-/** The hub adds defaults to what Git says: a spec that says the same stays as the hub has it. */
-function withSpecOf<T extends Overlaid>(live: T, wanted: T, earlier: T | undefined): T {
-  const isSame =
-    earlier === undefined
-      ? containsAll(live.spec ?? {}, wanted.spec ?? {})
-      : jsonEqual(earlier.spec ?? {}, wanted.spec ?? {});
-  return isSame ? live : { ...live, spec: wanted.spec };
+function withSpecOf<T extends Overlaid>(live: T, wanted: T): T {
+  return { ...live, spec: wanted.spec };
 }
 
 function withOwnedSpecOf(

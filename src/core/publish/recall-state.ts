@@ -13,9 +13,15 @@ import { recentRemovals, type Removal } from './removal-window.ts';
  */
 export function recallState(
   records: readonly CompactRecord[],
-  now: { readonly specHash: string; readonly nowMs: number },
+  now: {
+    readonly specHash: string;
+    readonly nowMs: number;
+    /** When the placement was created (RFC 3339): one of the same name before it does not count. */
+    readonly createdAt?: string | null | undefined;
+  },
 ): PublishState | undefined {
-  const usable = records.filter(isWhole);
+  const sinceMs = now.createdAt == null ? -Infinity : Date.parse(now.createdAt);
+  const usable = records.filter((record) => isWhole(record) && !(Date.parse(record.publishedAt) < sinceMs));
   const newest = usable.at(-1);
   if (newest === undefined) return undefined;
   let removals: readonly Removal[] = [];
