@@ -1,7 +1,7 @@
 import { BerthError, errorText } from '../../core/errors.ts';
 import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { recordsOf } from '../../core/publish/compact-record.ts';
+import { type CompactRecord, recordsOf } from '../../core/publish/compact-record.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf, RECORDS_LABEL } from '../serve/publish/hub-records.ts';
 
@@ -17,8 +17,8 @@ export type DeletionMemory = { readonly annotations: Readonly<Record<string, str
 export interface HubMemory {
   /** By the name of the source. */
   readonly deletions: ReadonlyMap<string, DeletionMemory>;
-  /** By placement (`namespace/name`), oldest first: the tokens of its releases that are still among the records. */
-  readonly releases: { readonly tokens: ReadonlyMap<string, readonly string[]> } | Unknown;
+  /** By placement (`namespace/name`), oldest first: what was published and released, as far as it is still among the records. */
+  readonly records: { readonly of: ReadonlyMap<string, readonly CompactRecord[]> } | Unknown;
 }
 
 export async function readHubMemory(hub: KubeApi, sources: readonly string[]): Promise<HubMemory> {
@@ -33,16 +33,19 @@ export async function readHubMemory(hub: KubeApi, sources: readonly string[]): P
   );
   return {
     deletions: new Map(await Promise.all(deletions)),
-    releases: await known(async () => ({ tokens: await releasedTokens(hub) })),
+    records: await known(async () => ({ of: await recordsByPlacement(hub) })),
   };
 }
 
-async function releasedTokens(hub: KubeApi): Promise<ReadonlyMap<string, readonly string[]>> {
-  const tokens = new Map<string, readonly string[]>();
+async function recordsByPlacement(hub: KubeApi): Promise<ReadonlyMap<string, readonly CompactRecord[]>> {
+  const records = new Map<string, CompactRecord[]>();
   const { items } = await hub.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
-  for (const { placement, released } of items.flatMap((item) => recordsOf(dataOf(item))))
-    if (released !== null) tokens.set(placement, [...(tokens.get(placement) ?? []), released.token]);
-  return tokens;
+  for (const record of items.flatMap((item) => recordsOf(dataOf(item)))) {
+    const known = records.get(record.placement);
+    if (known === undefined) records.set(record.placement, [record]);
+    else known.push(record);
+  }
+  return records;
 }
 
 async function known<T>(read: () => Promise<T>): Promise<T | Unknown> {

@@ -12,6 +12,7 @@ import { FleetReader } from '../fleet/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
+import type { CompactRecord } from '../../core/publish/compact-record.ts';
 import type { HubMemory } from './hub-memory.ts';
 import { judgeDeletions } from './judge-deletions.ts';
 import { mergeFleets, type MergedFleets, type SourceFleet } from './merge-fleets.ts';
@@ -82,7 +83,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     head: { fleet: { ...headFleets[0], ...comes }, end: { name: input.head, commit: head } },
     now: input.now,
     hub: input.hub,
-    spentOf: (placement) => spentTokens(input.hubMemory, placement),
+    recordsOf: (placement) => recordsOf(input.hubMemory, placement),
     budgetOf: (placement) => {
       const key = namespacedName(placement.metadata);
       return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
@@ -124,7 +125,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
         ...notes,
         ...unread,
         ...plan.notEvaluated,
-        ...(plan.summary.held > 0 ? releasesUnread(input.hubMemory) : []),
+        ...(plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
         ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
       ],
     },
@@ -133,16 +134,14 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   };
 }
 
-function spentTokens(memory: HubMemory | undefined, placement: string): readonly string[] {
-  return memory !== undefined && 'tokens' in memory.releases
-    ? (memory.releases.tokens.get(placement) ?? [])
-    : [];
+function recordsOf(memory: HubMemory | undefined, placement: string): readonly CompactRecord[] {
+  return memory !== undefined && 'of' in memory.records ? (memory.records.of.get(placement) ?? []) : [];
 }
 
-function releasesUnread(memory: HubMemory | undefined): readonly string[] {
-  return memory !== undefined && 'problem' in memory.releases
+function recordsUnread(memory: HubMemory | undefined): readonly string[] {
+  return memory !== undefined && 'problem' in memory.records
     ? [
-        `A release counts once: the token of a change that was released before is another one, and the records on the hub cannot be read: ${memory.releases.problem}`,
+        `A release counts once: the token of a change that was released before is another one, and the records on the hub cannot be read: ${memory.records.problem}`,
       ]
     : [];
 }

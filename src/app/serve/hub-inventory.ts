@@ -19,7 +19,6 @@ import type { PlacementDecision } from '../../core/model/placement-decision.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { usesAddOnScores } from '../../core/placement/uses-addon-scores.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
-import { listedFirst } from '../../core/snapshot/listed-first.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { refusedKindText } from '../refused-kind.ts';
@@ -164,15 +163,12 @@ export class HubInventory {
     return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
   }
 
-  /**
-   * Everything a decision may depend on, in an order that does not depend on who came first.
-   * @param first placements (`namespace/name`) to be scheduled before the others
-   */
-  world(first: ReadonlySet<string> = new Set()): World {
+  /** Everything a decision may depend on, in an order that does not depend on who came first. */
+  world(): World {
     const { placements, clusters, clusterSets, bindings, decisions, scores } = this.#sorted;
     return {
       now: new Date(this.#options.clock.now()).toISOString(),
-      placements: listedFirst(placements.list(), first),
+      placements: placements.list(),
       clusters: clusters.list(),
       clusterSets: clusterSets.list(),
       bindings: bindings.list(),

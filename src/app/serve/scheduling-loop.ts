@@ -1,28 +1,37 @@
-import { namespacedName } from '../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
+import type { Transition } from '../../core/transition/transition.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
-  /** Everything, with these placements (`namespace/name`) listed before the others. */
-  readonly world: (first: ReadonlySet<string>) => World;
-  /** One result per placement, each computed when it is asked for; not all of them may be asked for. */
-  readonly schedule: (world: World) => Iterable<ScheduleResult>;
-  /** Told of every result, before anything else happens to it. */
-  readonly onEach: (world: World, result: ScheduleResult) => void;
-  /** Resolves when nothing is being published. */
+  /** Everything that decisions depend on, as it is now. */
+  readonly world: () => World;
+  /** From what is published in a world to what will be published; yields after each decided placement. */
+  readonly transition: (world: World) => Generator<void, Transition>;
+  /** Receives every result of a transition, before anything else happens to it. */
+  readonly onEach: (decided: DecidedIn) => void;
+  /** Resolves when nothing is being published, and the world shows what was. */
   readonly whenPublished: () => Promise<void>;
   readonly onResult: (decision: FreshDecision) => void;
   /** A commit is on its way to the hub; what it changes is then decided first. Default: never. */
   readonly isFollowing?: () => boolean;
-  /** Placements to be looked at by the publisher. */
+  /** Placements (`namespace/name`) to be looked at by the publisher. */
   readonly enqueue: (key: string) => void;
-  /** Called after each pass over all placements with how long it took. */
+  /** Called after each transition with how long it took. */
   readonly onPass?: (tookMs: number) => void;
+  /** Called when placements are found whose decisions keep changing each other. */
+  readonly onRestless?: (keys: readonly string[]) => void;
+}
+
+/** A result, the world that it was decided in, and the one in which its transition began. */
+export interface DecidedIn {
+  readonly result: ScheduleResult;
+  readonly world: World;
+  readonly start: World;
 }
 
 /** A result that differs from the one before, and what it was made from. */
@@ -43,12 +52,8 @@ const FIRST_SLICE_MS = 10;
 const MAX_FOLLOW_WAIT_MS = 200;
 /** While changes never pause, a pass waits for them twice as long as the last one took, but not longer than this. */
 const MAX_COALESCE_MS = 1_000;
-/** Published decisions feed the next pass; while more are being written it waits, but not longer than this. */
+/** A transition begins with what is published; while more is being written it waits, but not longer than this. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
-/** Placements that were changed are published before the others are decided, but these do not wait longer than this. */
-const MAX_FIRST_WAIT_MS = 200;
-/** More changed placements than these are decided in their places among the others. */
-const MAX_FIRST = 64;
 /**
  * So often, and so long in any case, newer changes break off one pass after the other; then one is made to its end, so that no placement
  * waits for ever.
@@ -57,9 +62,9 @@ const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
 
 /**
- * Recomputes all placements whenever something changed that a decision may depend on. A pass over many placements takes turns with
- * the rest of the process, and what it has decided is published while it goes on. Placements that were changed themselves come
- * first; when another one changes, the pass is broken off and the next one begins with that.
+ * Makes a transition whenever something changed that a decision may depend on. Nothing is published of a transition before its end:
+ * decisions depend on each other, and what is decided first may be decided otherwise in the end. A transition over many placements
+ * takes turns with the rest of the process; when a placement changes meanwhile, it is broken off and begins again.
  */
 export class SchedulingLoop {
   readonly #options: SchedulingOptions;
@@ -79,8 +84,9 @@ export class SchedulingLoop {
   #cancelTimer: () => void = () => undefined;
   #passes = 0;
   #requests = 0;
-  /** The last pass over all placements. */
+  /** The last whole transition. */
   #tookMs = 0;
+  #restless: readonly string[] = [];
 
   constructor(options: SchedulingOptions) {
     this.#options = options;
@@ -123,9 +129,14 @@ export class SchedulingLoop {
         continue;
       }
       await this.#pause();
-      if (this.#dirty === 'decisions') await this.#untilPublished(MAX_PUBLISH_WAIT_MS);
+      if (this.#passes > 0) await this.#untilPublished(signal);
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
+      if (this.#dirty === 'decisions' && touched.size === 0 && this.#restless.length > 0) {
+        // They would go on changing each other.
+        this.#dirty = 'no';
+        continue;
+      }
       this.#touched.clear();
       await this.#pass(touched, signal).catch((error: unknown) => {
         // Not done: whoever runs this loop again begins with it.
@@ -155,10 +166,9 @@ export class SchedulingLoop {
     }
   }
 
-  /** Or until a placement changed. */
-  async #untilPublished(atMostMs: number): Promise<void> {
+  async #untilPublished(signal: AbortSignal): Promise<void> {
     const { clock, whenPublished } = this.#options;
-    await Promise.race([whenPublished(), sleep(clock, atMostMs, this.#newer.signal)]);
+    await Promise.race([whenPublished(), sleep(clock, MAX_PUBLISH_WAIT_MS, signal)]);
   }
 
   async #letOthersIn(signal: AbortSignal): Promise<void> {
@@ -171,34 +181,60 @@ export class SchedulingLoop {
   }
 
   async #pass(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const { clock, schedule, enqueue } = this.#options;
+    const { clock, world } = this.#options;
     this.#dirty = 'no';
     this.#followWaitMs = MAX_FOLLOW_WAIT_MS;
     this.#newer = new AbortController();
     this.#atOnce = new AbortController();
     const startedAtMs = clock.now();
-    const first: ReadonlySet<string> = touched.size > MAX_FIRST ? new Set() : touched;
-    const world = this.#options.world(first);
-    const othersFrom = world.placements.findIndex(({ metadata }) => !first.has(namespacedName(metadata)));
-    const seen = new Map<string, ScheduleResult>();
-    const sliceMs = this.#passes === 0 ? FIRST_SLICE_MS : SLICE_MS;
-    let sliceEndsAtMs = startedAtMs + sliceMs;
-    for (const result of schedule(world)) {
-      const key = namespacedName(result.placement.metadata);
-      seen.set(key, result);
-      if (this.#takeResult(key, result, world) || touched.has(key)) enqueue(key);
-      if (seen.size === othersFrom) await this.#untilPublished(MAX_FIRST_WAIT_MS);
-      else if (clock.now() >= sliceEndsAtMs) await this.#letOthersIn(signal);
-      else continue;
-      if (signal.aborted) return;
-      if (this.#newer.signal.aborted && this.#mayBreakOff(startedAtMs)) {
-        return this.#askAgain(new Set([...touched].filter((one) => !seen.has(one))));
+    const start = world();
+    const steps = this.#options.transition(start);
+    try {
+      const slices = new Slices(clock, this.#passes === 0 ? FIRST_SLICE_MS : SLICE_MS);
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true)
+          return await this.#finish(step.value, { start, startedAtMs, touched, slices, signal });
+        if (!slices.isOver()) continue;
+        await this.#letOthersIn(signal);
+        if (signal.aborted) return;
+        if (this.#newer.signal.aborted && this.#mayBreakOff(startedAtMs)) return this.#askAgain(touched);
+        slices.begin();
       }
-      sliceEndsAtMs = clock.now() + sliceMs;
+    } finally {
+      steps.return?.(undefined as never);
     }
+  }
+
+  async #finish(
+    { results, world, decidedIn, restless }: Transition,
+    pass: {
+      readonly start: World;
+      readonly startedAtMs: number;
+      readonly touched: ReadonlySet<string>;
+      readonly slices: Slices;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<void> {
+    const { enqueue, clock } = this.#options;
+    const { start, touched, slices, signal } = pass;
     this.#brokenOff = { passes: 0, sinceMs: 0 };
-    for (const key of touched) if (!seen.has(key)) enqueue(key);
-    this.#complete(seen, clock.now() - startedAtMs);
+    for (const [key, result] of results) {
+      const decided = { result, world: decidedIn.get(key) ?? world, start };
+      if (this.#takeResult(key, decided) || touched.has(key)) enqueue(key);
+      if (!slices.isOver()) continue;
+      await sleep(clock, 0, signal);
+      if (signal.aborted) return;
+      slices.begin();
+    }
+    for (const key of touched) if (!results.has(key)) enqueue(key);
+    this.#noteRestless(restless);
+    this.#complete(results, clock.now() - pass.startedAtMs);
+  }
+
+  #noteRestless(keys: readonly string[]): void {
+    if (keys.length > 0 && keys.join() !== this.#restless.join()) this.#options.onRestless?.(keys);
+    this.#restless = keys;
   }
 
   #mayBreakOff(startedAtMs: number): boolean {
@@ -227,9 +263,10 @@ export class SchedulingLoop {
   }
 
   /** @returns whether the publisher would write something else now */
-  #takeResult(key: string, result: ScheduleResult, world: World): boolean {
+  #takeResult(key: string, decided: DecidedIn): boolean {
     const { onEach, onResult } = this.#options;
-    onEach(world, result);
+    onEach(decided);
+    const { result, world } = decided;
     const before = this.#results.get(key);
     this.#results.set(key, result);
     if (before === result || (before !== undefined && sameResult(before, result))) return false;
@@ -243,6 +280,27 @@ export class SchedulingLoop {
     if (againAtMs === Infinity) return;
     const delayMs = againAtMs - this.#options.clock.now();
     this.#cancelTimer = this.#options.clock.schedule(Math.max(100, delayMs), () => this.request('inputs'));
+  }
+}
+
+/** A long computation in parts, each short enough for the rest of the process to wait for. */
+class Slices {
+  readonly #clock: Clock;
+  readonly #lengthMs: number;
+  #endsAtMs = 0;
+
+  constructor(clock: Clock, lengthMs: number) {
+    this.#clock = clock;
+    this.#lengthMs = lengthMs;
+    this.begin();
+  }
+
+  begin(): void {
+    this.#endsAtMs = this.#clock.now() + this.#lengthMs;
+  }
+
+  isOver(): boolean {
+    return this.#clock.now() >= this.#endsAtMs;
   }
 }
 

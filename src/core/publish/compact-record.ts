@@ -7,6 +7,7 @@ export interface CompactRecord
     DecisionRecord,
     | 'hash'
     | 'placement'
+    | 'spec'
     | 'publishedAt'
     | 'engineVersion'
     | 'commit'
@@ -32,10 +33,11 @@ const MAX_NAMES = 20;
 const MAX_SUBJECT_CHARS = 120;
 
 export function compactRecord(digest: Digest, record: DecisionRecord): CompactRecord {
-  const { hash, placement, publishedAt, engineVersion, commit, inventoryRevision } = record;
+  const { hash, placement, spec, publishedAt, engineVersion, commit, inventoryRevision } = record;
   return {
     hash,
     placement,
+    ...(spec !== undefined && { spec }),
     publishedAt,
     engineVersion,
     commit: commit && { ...commit, subject: commit.subject.slice(0, MAX_SUBJECT_CHARS) },

@@ -7,6 +7,8 @@ export interface DecisionRecord {
   readonly hash: string;
   /** `namespace/name` */
   readonly placement: string;
+  /** Digest of the placement's spec. Absent in records of earlier releases. */
+  readonly spec?: string | undefined;
   /** RFC 3339 */
   readonly publishedAt: string;
   readonly engineVersion: string;

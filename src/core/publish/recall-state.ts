@@ -5,23 +5,32 @@ import { recentRemovals, type Removal } from './removal-window.ts';
 
 /**
  * The state of a placement that another process published, from the records on the hub: which removals count toward its budget, and
- * which releases are used. Records do not name the spec they were made of. The current one is assumed, so removals under an earlier
- * spec count as well. Records that a start made of pages which it found (`afterRestart`) count no removal.
+ * which releases are used. Removals under an earlier spec do not count; of records that name no spec (of earlier releases) the current
+ * one is assumed. Records that a start made of pages which it found (`afterRestart`) count no removal.
  *
  * @param records those of the placement, oldest first
  * @returns undefined when there is none
  */
 export function recallState(
   records: readonly CompactRecord[],
-  now: { readonly specHash: string; readonly nowMs: number },
+  now: {
+    readonly specHash: string;
+    readonly nowMs: number;
+    /** When the placement was created (RFC 3339): one of the same name before it does not count. */
+    readonly createdAt?: string | null | undefined;
+  },
 ): PublishState | undefined {
-  const usable = records.filter(isWhole);
+  const sinceMs = now.createdAt == null ? -Infinity : Date.parse(now.createdAt);
+  const usable = records.filter((record) => isWhole(record) && !(Date.parse(record.publishedAt) < sinceMs));
   const newest = usable.at(-1);
   if (newest === undefined) return undefined;
   let removals: readonly Removal[] = [];
   let spent: readonly string[] | undefined;
-  for (const { publishedAt, removed, released, afterRestart } of usable) {
+  let specOfRemovals: string | undefined;
+  for (const { spec = now.specHash, publishedAt, removed, released, afterRestart } of usable) {
     const count = removed.count;
+    if (spec !== specOfRemovals) removals = [];
+    specOfRemovals = spec;
     // A release begins anew.
     if (released != null) {
       removals = [];
@@ -30,7 +39,7 @@ export function recallState(
       removals = [...removals, { atMs: Date.parse(publishedAt), count }];
   }
   return {
-    specHash: now.specHash,
+    specHash: newest.spec ?? now.specHash,
     publishedAtMs: Date.parse(newest.publishedAt),
     removals: recentRemovals(removals, now.nowMs),
     spent,

@@ -6,6 +6,7 @@ import type { ScheduleResult } from '../../../core/placement/schedule-result.ts'
 import type { Clock } from '../../../core/ports.ts';
 import { sameClusters } from '../../../core/publish/cluster-change.ts';
 import { listedClusters } from '../../../core/publish/decision-page.ts';
+import { specHash } from '../../../core/publish/decide-publication.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../../core/publish/decision-record.ts';
 import type { World } from '../../../core/snapshot/world.ts';
 import type { PublishedDecision } from './published-decision.ts';
@@ -58,6 +59,7 @@ export class DecisionRecorder {
     const now = commitBehind(entry.result.placement);
     const { record, text } = sealRecord(sha256, {
       placement: entry.placement,
+      spec: specHash(sha256, entry.result.placement),
       publishedAt: new Date(entry.found?.atMs ?? clock.now()).toISOString(),
       engineVersion,
       commit:

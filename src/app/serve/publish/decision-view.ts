@@ -36,6 +36,11 @@ export class DecisionView {
     return this.#written.made(key, outcome);
   }
 
+  /** Resolves when the watch has shown all that was written. */
+  whenShown(): Promise<void> {
+    return this.#written.whenShown();
+  }
+
   exists(key: string): boolean {
     return this.#written.get(key) !== undefined;
   }

@@ -44,6 +44,12 @@ export class LastPublications {
     return last;
   }
 
+  /** Without looking into the records. */
+  known(key: string, placement: Placement): LastPublication | undefined {
+    const known = this.#entries.get(key);
+    return known?.uid === placement.metadata.uid ? known : undefined;
+  }
+
   /** All writes are done: the hub shows these pages. */
   settled(key: string, placement: Placement, pages: readonly SettledPage[]): void {
     this.#entries.set(key, { uid: placement.metadata.uid, pages, leaving: undefined });

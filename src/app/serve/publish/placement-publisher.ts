@@ -1,9 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
 import { decidePublication, type Publication } from '../../../core/publish/decide-publication.ts';
-import { type DecisionPage, decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
+import {
+  type DecisionPage,
+  decisionPageOf,
+  listedClusters,
+  publishedClusters,
+} from '../../../core/publish/decision-page.ts';
 import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
 import {
   type LastPublication,
@@ -61,6 +67,22 @@ export class PlacementPublisher {
     this.#others = new PlacementsOfOthers(deps);
   }
 
+  /**
+   * The clusters that publishing the result now would leave on the pages.
+   * @param key `namespace/name` of the placement
+   */
+  outcomeOf(key: string, result: ScheduleResult): readonly string[] {
+    const placement = this.#deps.placements.get(key) as Placement | undefined;
+    if (placement === undefined || placement.metadata.uid !== result.placement.metadata.uid)
+      return result.selected;
+    const pages = this.#deps.view
+      .pagesOf(key)
+      .map((object) => decisionPageOf(object, placement.metadata.uid));
+    const published = publishedPages(pages, this.#last.known(key, placement));
+    const { groups } = this.#decide(placement, result, published);
+    return groups === undefined ? publishedClusters(published) : [...new Set(listedClusters(groups))];
+  }
+
   /** @param key `namespace/name` of the placement */
   async reconcile(key: string): Promise<ReconcileOutcome> {
     const { placements, resultOf } = this.#deps;
@@ -83,27 +105,13 @@ export class PlacementPublisher {
   }
 
   async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
-    const { memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem, worksProblem } =
-      this.#deps;
+    const { approvals } = this.#deps;
     await this.#deps.recall?.(placement);
     const site = await this.#look(key, placement);
     const { published } = site;
-    const problem = inventoryProblem(placement);
+    const problem = this.#deps.inventoryProblem(placement);
     if (problem === undefined) this.#keeper.find(key, result, published);
-    const wanted = decidePublication({
-      key,
-      placement,
-      result,
-      pages: published,
-      state: memory.get(key),
-      budget: budgetOf(placement),
-      inventoryProblem: problem,
-      worksProblem: worksProblem(),
-      approved: approvals.approvedFor(key),
-      isReady: (cluster) => isReady(key, cluster),
-      nowMs: clock.now(),
-      digest,
-    });
+    const wanted = this.#decide(placement, result, published);
     const tooEarlyMs = this.#tooEarlyMs(site, result, wanted);
     if (tooEarlyMs > 0) {
       this.#deps.onSettled(key, site.isChanged ? await this.#stay(site) : published);
@@ -140,6 +148,26 @@ export class PlacementPublisher {
     return wanted.againAfterMs === undefined
       ? DONE
       : { kind: 'requeue', afterMs: Math.max(1, wanted.againAfterMs) };
+  }
+
+  #decide(placement: Placement, result: ScheduleResult, pages: readonly SettledPage[]): Publication {
+    const { memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem, worksProblem } =
+      this.#deps;
+    const key = namespacedName(placement.metadata);
+    return decidePublication({
+      key,
+      placement,
+      result,
+      pages,
+      state: memory.get(key),
+      budget: budgetOf(placement),
+      inventoryProblem: inventoryProblem(placement),
+      worksProblem: worksProblem(),
+      approved: approvals.approvedFor(key),
+      isReady: (cluster) => isReady(key, cluster),
+      nowMs: clock.now(),
+      digest,
+    });
   }
 
   async #look(key: string, placement: Placement): Promise<Site> {

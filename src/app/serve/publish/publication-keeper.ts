@@ -91,12 +91,13 @@ export class PublicationKeeper {
     const published = publishedClusters(making.published);
     const clusters = listedClusters(plan.pages);
     const state = memory.get(key);
-    const hash = specHash(digest, result.placement);
     const nowMs = clock.now();
     // Without a write, too: others may have taken away what would have gone.
     const changed = plan.actions.length > 0 || !sameClusters(published, clusters);
-    const isKnown = state?.specHash === hash && state.change === undefined && state.recalled !== true;
-    if (!changed && isKnown && state.move?.token === wanted.move?.token) return;
+    const isWhole = state !== undefined && state.change === undefined;
+    if (!changed && isWhole && state.recalled !== true && state.move?.token === wanted.move?.token) return;
+    // A spec that moves no cluster leaves no record: it is not the spec of the last publication.
+    const hash = !changed && isWhole ? state.specHash : specHash(digest, result.placement);
     const from = { state, published, atMs: nowMs, released: releaseOf(making) };
     const isPartOfMore = changed && state?.change !== undefined;
     const { added, removed } = isPartOfMore ? changeTo(clusters, from) : wanted;

@@ -14,6 +14,7 @@ import { decisionPageOf, publishedClusters } from '../../../core/publish/decisio
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import type { HubBreak, HubPosition } from '../../../core/sync/hub-position.ts';
 import type { World } from '../../../core/snapshot/world.ts';
+import { Transitions } from '../../../core/transition/transition.ts';
 import { listNames } from '../../../core/publish/judge-result.ts';
 import { SCHEDULER_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
 import { SCHEDULING_DISABLE_ANNOTATION } from '../../../core/model/placement.ts';
@@ -87,6 +88,8 @@ export class PublishPipeline {
   readonly #foreignWrites = new Map<string, readonly number[]>();
   readonly #leadership: Leadership;
   readonly #beforeRestore = new PublishedBeforeRestore();
+  /** Per world in which a transition ended, the one in which it began: as the hub was. */
+  readonly #starts = new WeakMap<World, World>();
 
   constructor(options: PipelineOptions) {
     const { api, clock, inventory, recorder, book, emit } = options;
@@ -111,9 +114,9 @@ export class PublishPipeline {
       resultOf: (key) => this.scheduling.resultOf(key),
       inventoryProblem: (placement) => inventory.problemFor(placement),
       worksProblem: () => inventory.worksProblem(),
-      isOfOneCommit: (key, result) => this.#wholeWorlds.isWhole(key, recorder.worldOf(result)),
+      isOfOneCommit: (key, result) => this.#wholeWorlds.isWhole(key, this.#startOf(result)),
       wasDecidedKnowing: (key, result, clusters) => {
-        const world = recorder.worldOf(result);
+        const world = this.#startOf(result);
         const own = (world?.decisions ?? []).filter((page) => decisionOwner(page) === key);
         const known = new Set(own.flatMap(({ status }) => status?.decisions ?? []).map((d) => d.clusterName));
         return world === undefined || clusters.every((cluster) => known.has(cluster));
@@ -128,13 +131,28 @@ export class PublishPipeline {
       record: (entry) => recorder.record(entry),
       onSettled: (placement, pages) => book.set(placement, pages),
     });
+    const transitions = new Transitions({
+      decide: options.decide,
+      outcomeOf: (key, result) => this.#publisher.outcomeOf(key, result),
+    });
     this.scheduling = new SchedulingLoop({
       clock,
-      world: (first) => this.#wholeWorlds.made(inventory.world(first)),
-      schedule: options.decide,
-      onEach: (world, result) => recorder.saw(world, result),
+      world: () => this.#wholeWorlds.made(inventory.world()),
+      transition: (world) => transitions.run(world),
+      onEach: ({ world, result, start }) => {
+        recorder.saw(world, result);
+        this.#starts.set(world, start);
+      },
       // What another process publishes the watch shows when it does.
-      whenPublished: () => (this.#leadership.isHeld ? this.queue.whenIdle() : Promise.resolve()),
+      whenPublished: async () => {
+        if (!this.#leadership.isHeld) return;
+        await this.queue.whenIdle();
+        await this.#view.whenShown();
+      },
+      onRestless: (keys) =>
+        options.log.warn('decisions keep changing each other, so the last ones stay', {
+          placements: listNames(keys),
+        }),
       ...(options.isFollowing && { isFollowing: options.isFollowing }),
       onResult: (decision) => emit(this.#decided(decision)),
       enqueue: (key) => this.queue.add(key),
@@ -243,6 +261,11 @@ export class PublishPipeline {
       const moving = (after ?? before)?.metadata.namespace;
       if (moving !== undefined && statusText(before) !== statusText(after)) this.#wakeMoves();
     });
+  }
+
+  #startOf(result: ScheduleResult): World | undefined {
+    const world = this.#options.recorder.worldOf(result);
+    return world === undefined ? undefined : (this.#starts.get(world) ?? world);
   }
 
   #noteForeign(placement: string): void {

@@ -48,6 +48,7 @@ export class RecordedPast {
     const state = recallState(records.get(key) ?? [], {
       specHash: specHash(digest, placement),
       nowMs: clock.now(),
+      createdAt: placement.metadata.creationTimestamp,
     });
     if (state !== undefined) memory.set(key, state);
   }

@@ -19,6 +19,10 @@ export class WrittenObjects {
     { readonly after: KubeObject | undefined; readonly older: readonly string[] }
   >();
 
+  /** Objects of which the watch has not shown the last write. */
+  readonly #behind = new Set<string>();
+  readonly #waiting = new Set<() => void>();
+
   /** Per object, what our last writes made of it; the one that was written last comes last. */
   readonly #made = new Map<string, readonly string[]>();
 
@@ -33,6 +37,7 @@ export class WrittenObjects {
     if (entry === undefined) return seen;
     if (entry.older.includes(versionOf(seen))) return entry.after;
     this.#entries.delete(key);
+    this.#shown(key);
     return seen;
   }
 
@@ -45,7 +50,13 @@ export class WrittenObjects {
     this.#noteMade(key, outcomeOf(before, after));
     const older = [...(this.#entries.get(key)?.older ?? []), versionOf(before)];
     this.#entries.set(key, { after, older });
+    this.#behind.add(key);
     this.#caughtUp(key, this.#store.get(key));
+  }
+
+  /** Resolves when the watch has shown all writes. */
+  whenShown(): Promise<void> {
+    return this.#behind.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.add(resolve));
   }
 
   #noteMade(key: string, outcome: string): void {
@@ -64,6 +75,13 @@ export class WrittenObjects {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.older.length === 0 || entry.older.includes(versionOf(seen))) return;
     this.#entries.set(key, { after: entry.after, older: [] });
+    this.#shown(key);
+  }
+
+  #shown(key: string): void {
+    if (!this.#behind.delete(key) || this.#behind.size > 0) return;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
   }
 
   /** Is this the outcome of a write of ours (and so no news)? */
@@ -92,6 +110,7 @@ export class WrittenObjects {
   /** After a failure nothing is known any more. */
   forget(key: string): void {
     this.#entries.delete(key);
+    this.#shown(key);
   }
 }
 

@@ -1,0 +1,40 @@
+import { namespacedName } from '../model/object-ref.ts';
+import type { KubeObject } from '../model/object-meta.ts';
+import type { PlacementDecision } from '../model/placement-decision.ts';
+import { decisionOwner } from '../placement/decision-owner.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { sameClusters } from '../publish/cluster-change.ts';
+import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/decision-page.ts';
+import { joinGroups } from '../publish/desired-groups.ts';
+import { groupsOfPages, membersOf } from '../publish/recorded-groups.ts';
+
+/**
+ * Results with what is published in the place of what is decided. The two differ while something is held, and while the inventory has
+ * changed since the last publication.
+ */
+export function publishedResults(
+  results: readonly ScheduleResult[],
+  decisions: readonly PlacementDecision[],
+): readonly ScheduleResult[] {
+  const pages = new Map<string, PlacementDecision[]>();
+  for (const page of decisions) {
+    const owner = decisionOwner(page) ?? '';
+    const known = pages.get(owner);
+    if (known === undefined) pages.set(owner, [page]);
+    else known.push(page);
+  }
+  return results.map((result) =>
+    asPublished(result, pages.get(namespacedName(result.placement.metadata)) ?? []),
+  );
+}
+
+function asPublished(result: ScheduleResult, objects: readonly PlacementDecision[]): ScheduleResult {
+  const pages = objects
+    .map((page) => decisionPageOf(page as unknown as KubeObject, undefined))
+    .sort(byPageNumber);
+  const selected = publishedClusters(pages);
+  const isGrouped = pages.every(({ group }) => group !== undefined);
+  if (sameClusters(selected, result.selected) && !isGrouped) return result;
+  const groups = joinGroups(groupsOfPages(pages)).map(membersOf);
+  return { ...result, selected, selectedScores: selected.map(() => 0), groups };
+}

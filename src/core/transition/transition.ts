@@ -1,0 +1,112 @@
+import { namespacedName } from '../model/object-ref.ts';
+import { PublishedClusters } from '../placement/follow/published-clusters.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { sameClusters } from '../publish/cluster-change.ts';
+import type { World } from '../snapshot/world.ts';
+import { canonicalWorld } from './canonical-world.ts';
+import { withOutcomes } from './with-outcomes.ts';
+
+export interface TransitionOptions {
+  /** One result per placement of a world, in its order, as `scheduleAll` gives them; each may be computed when it is asked for. */
+  readonly decide: (world: World) => Iterable<ScheduleResult>;
+  /**
+   * The clusters that will be published once a result has been judged: those of the result where nothing holds it, else those that are
+   * published before the transition, or both while they are exchanged. Asked only where the result is another than what is published.
+   * @param key `namespace/name` of the placement
+   */
+  readonly outcomeOf: (key: string, result: ScheduleResult) => readonly string[];
+}
+
+export interface Transition {
+  /** Lists as published what will be published: deciding it again moves nothing. */
+  readonly world: World;
+  /** By `namespace/name`, in that order: of a placement that moved, the result that moved it. */
+  readonly results: ReadonlyMap<string, ScheduleResult>;
+  /** The worlds that moved placements were decided in; all others were decided in `world`. */
+  readonly decidedIn: ReadonlyMap<string, World>;
+  /** How often all placements were decided. */
+  readonly rounds: number;
+  /** Placements whose decisions kept changing each other; each keeps its last result. Empty: all decisions are at rest. */
+  readonly restless: readonly string[];
+}
+
+interface Move {
+  readonly times: number;
+  readonly result: ScheduleResult;
+  readonly world: World;
+}
+
+/** A placement that moved so often within one transition does not move again. */
+const MAX_MOVES = 4;
+/** In this round nothing moves any more. */
+const MAX_ROUNDS = 16;
+const NONE: readonly string[] = [];
+
+/**
+ * From what is published to what will be published: the placements are decided in the order of `namespace/name`, and again on the
+ * outcome, until the outcome no longer changes. Decisions are inputs of other decisions (Balance counts them, Steady keeps them), so
+ * one round alone gives a result that the next look at the hub would change again.
+ *
+ * The same world gives the same transition, in whatever order its objects are listed and however often it was begun: the controller
+ * and the plan share it.
+ */
+export class Transitions {
+  readonly #options: TransitionOptions;
+  readonly #published = new PublishedClusters();
+  /** Per result, the published list that names the same clusters. A result that stays the same is not compared again. */
+  readonly #same = new WeakMap<ScheduleResult, readonly string[]>();
+
+  constructor(options: TransitionOptions) {
+    this.#options = options;
+  }
+
+  /** Yields after each decided placement: the caller may pause, or stop and begin again with a newer world. */
+  *run(start: World): Generator<void, Transition> {
+    let world = canonicalWorld(start);
+    const moves = new Map<string, Move>();
+    for (let rounds = 1; ; rounds++) {
+      const results = new Map<string, ScheduleResult>();
+      const outcomes = new Map<string, readonly string[]>();
+      const restless: string[] = [];
+      const { clusters: published } = this.#published.read(world.decisions);
+      for (const result of this.#options.decide(world)) {
+        const key = namespacedName(result.placement.metadata);
+        const outcome = this.#movedTo(key, result, published.get(key) ?? NONE);
+        const times = moves.get(key)?.times ?? 0;
+        if (outcome !== undefined && (times >= MAX_MOVES || rounds >= MAX_ROUNDS)) restless.push(key);
+        else if (outcome !== undefined) {
+          outcomes.set(key, outcome);
+          moves.set(key, { times: times + 1, result, world });
+        }
+        results.set(key, result);
+        yield;
+      }
+      if (outcomes.size === 0) {
+        for (const [key, move] of moves) results.set(key, move.result);
+        const decidedIn = new Map([...moves].map(([key, move]) => [key, move.world]));
+        return { world, results, decidedIn, rounds, restless };
+      }
+      world = withOutcomes(world, outcomes);
+    }
+  }
+
+  /** The clusters that will be published, where they are not those that are published. */
+  #movedTo(key: string, result: ScheduleResult, published: readonly string[]): readonly string[] | undefined {
+    if (result.outcome === 'skipped' || this.#same.get(result) === published) return undefined;
+    if (sameClusters(result.selected, published)) {
+      this.#same.set(result, published);
+      return undefined;
+    }
+    const outcome = this.#options.outcomeOf(key, result);
+    return sameClusters(outcome, published) ? undefined : outcome;
+  }
+}
+
+/** All of a transition at once. */
+export function completeTransition(options: TransitionOptions, world: World): Transition {
+  const steps = new Transitions(options).run(world);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}

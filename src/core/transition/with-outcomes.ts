@@ -1,0 +1,39 @@
+import { apiVersionOf, PLACEMENT_DECISION } from '../model/kinds.ts';
+import type { PlacementDecision } from '../model/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
+import { decisionOwner } from '../placement/decision-owner.ts';
+import type { World } from '../snapshot/world.ts';
+
+/**
+ * The world in which these clusters are published for some placements. One object per placement holds all of them: a scheduler reads the
+ * names alone. All other decisions stay the same objects, in their order.
+ * @param outcomes clusters by `namespace/name` of the placement
+ */
+export function withOutcomes(world: World, outcomes: ReadonlyMap<string, readonly string[]>): World {
+  if (outcomes.size === 0) return world;
+  const open = new Map(outcomes);
+  const decisions = world.decisions.flatMap((page) => {
+    const owner = decisionOwner(page);
+    if (owner === undefined || !outcomes.has(owner)) return page;
+    const clusters = open.get(owner);
+    open.delete(owner);
+    return clusters === undefined || clusters.length === 0 ? [] : decisionOf(owner, clusters, page);
+  });
+  for (const [owner, clusters] of open) if (clusters.length > 0) decisions.push(decisionOf(owner, clusters));
+  return { ...world, decisions };
+}
+
+function decisionOf(owner: string, clusters: readonly string[], page?: PlacementDecision): PlacementDecision {
+  const slash = owner.indexOf('/');
+  const [namespace, name] = [owner.slice(0, slash), owner.slice(slash + 1)];
+  return {
+    apiVersion: apiVersionOf(PLACEMENT_DECISION),
+    kind: 'PlacementDecision',
+    metadata: page?.metadata ?? {
+      name: `${name}-decision-1`,
+      namespace,
+      labels: { [PLACEMENT_LABEL]: name },
+    },
+    status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+  };
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { Placement, PlacementSpec } from '../../../src/core/model/placement.ts';
+import type { PlacementDecision } from '../../../src/core/model/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../../src/core/model/placement-decision.ts';
+import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
+import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { World } from '../../../src/core/snapshot/world.ts';
+import type { TransitionOptions } from '../../../src/core/transition/transition.ts';
+import { completeTransition } from '../../../src/core/transition/transition.ts';
+import { worldOf } from '../placement/worlds.ts';
+
+const BALANCE: PlacementSpec = {
+  numberOfClusters: 1,
+  prioritizerPolicy: {
+    mode: 'Exact',
+    configurations: [{ scoreCoordinate: { type: 'BuiltIn', builtIn: 'Balance' }, weight: 1 }],
+  },
+};
+
+const placement = (name: string, spec: PlacementSpec = BALANCE): Placement => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: 'Placement',
+  metadata: { name, namespace: 'team' },
+  spec,
+});
+
+/** As a controller writes it: it is deleted with its placement. */
+const page = (name: string, clusters: readonly string[], owned = true): PlacementDecision => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: 'PlacementDecision',
+  metadata: {
+    name: `${name}-decision-1`,
+    namespace: 'team',
+    labels: { [PLACEMENT_LABEL]: name },
+    ...(owned && {
+      ownerReferences: [
+        { apiVersion: 'cluster.open-cluster-management.io/v1beta1', kind: 'Placement', name, uid: 'u' },
+      ],
+    }),
+  },
+  status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+});
+
+function hub(placements: readonly Placement[], decisions: readonly PlacementDecision[], count = 2): World {
+  const clusters = Array.from({ length: count }, (_, at) => ({ name: `c${at + 1}` }));
+  return { ...worldOf({ clusters }), placements, decisions };
+}
+
+const options: TransitionOptions = { decide: scheduleAll, outcomeOf: (_key, { selected }) => selected };
+const selectedOf = (results: ReadonlyMap<string, ScheduleResult>) =>
+  Object.fromEntries([...results].map(([key, { selected }]) => [key.slice('team/'.length), selected]));
+
+describe('a transition', () => {
+  it('moves nothing where everything is published, in one round', () => {
+    const { rounds, results } = completeTransition(
+      options,
+      hub([placement('a'), placement('b')], [page('a', ['c1']), page('b', ['c2'])]),
+    );
+    expect([rounds, selectedOf(results)]).toEqual([1, { a: ['c1'], b: ['c2'] }]);
+  });
+
+  it('ends only when decisions that depend on each other are at rest', () => {
+    const start = hub([placement('a'), placement('b')], [page('a', ['c1']), page('b', ['c1'])]);
+    const { rounds, results, world } = completeTransition(options, start);
+    expect([rounds, selectedOf(results)]).toEqual([2, { a: ['c2'], b: ['c1'] }]);
+    expect(world.decisions.map(({ status }) => status?.decisions)).toMatchObject([
+      [{ clusterName: 'c2' }],
+      [{ clusterName: 'c1' }],
+    ]);
+  });
+
+  it('does not count the decisions of a placement that is gone, whether or not the hub has removed them yet', () => {
+    const gone = page('gone', ['c1']);
+    const at = (decisions: readonly PlacementDecision[]) =>
+      selectedOf(completeTransition(options, hub([placement('a')], decisions)).results);
+    expect(at([gone])).toEqual(at([]));
+    expect(at([page('gone', ['c1'], false)])).toEqual({ a: ['c2'] });
+  });
+
+  it('ends with what stays published of a placement that is held', () => {
+    const none = {
+      ...BALANCE,
+      predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { a: 'b' } } } }],
+    };
+    const start = hub([placement('a', none), placement('b')], [page('a', ['c1'])]);
+    const free = completeTransition(options, start);
+    expect(selectedOf(free.results)).toEqual({ a: [], b: ['c1'] });
+    const held = completeTransition(
+      { ...options, outcomeOf: (key, { selected }) => (key === 'team/a' ? ['c1'] : selected) },
+      start,
+    );
+    // What would come of the held placement is told all the same.
+    expect(selectedOf(held.results)['a']).toEqual([]);
+    expect(held.world.decisions.find(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === 'a')).toBe(
+      start.decisions[0],
+    );
+  });
+
+  it('stops placements that keep changing each other, in the same way each time', () => {
+    let calls = 0;
+    const start = hub([placement('a'), placement('b')], []);
+    const flip = (world: World): readonly ScheduleResult[] => {
+      calls += 1;
+      const [a, b] = scheduleAll(world) as [ScheduleResult, ScheduleResult];
+      return [{ ...a, selected: [calls % 2 === 0 ? 'c1' : 'c2'] }, b];
+    };
+    const { restless, rounds, results, decidedIn } = completeTransition({ ...options, decide: flip }, start);
+    expect([restless, rounds]).toEqual([['team/a'], 5]);
+    expect(results.get('team/a')?.selected).toEqual(['c1']);
+    expect(decidedIn.has('team/a')).toBe(true);
+  });
+});
