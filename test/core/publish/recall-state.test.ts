@@ -52,6 +52,11 @@ describe('recallState', () => {
       want: { removals: [] },
     },
     {
+      name: 'no removal under an earlier spec',
+      records: [record(9, { spec: 'r' }, 2), record(5, { spec: 's' }, 1), record(3, { spec: 's' }, 4)],
+      want: { removals: [removal(5, 1), removal(3, 4)] },
+    },
+    {
       name: 'a removal that a clock ahead of ours recorded',
       records: [record(-2, {}, 3)],
       want: { removals: [removal(-2, 3)] },
@@ -73,5 +78,17 @@ describe('recallState', () => {
       publishedAtMs: NOW - 4 * MINUTE_MS,
     });
     expect(recall(without)).toBeUndefined();
+  });
+
+  it('counts nothing of a placement of the same name that was deleted', () => {
+    const records = [record(9, released('abc'), 2), record(4, {}, 1)];
+    const createdAt = new Date(NOW - 5 * MINUTE_MS).toISOString();
+    const state = recallState(records, { specHash: 's', nowMs: NOW, createdAt });
+    expect(state).toMatchObject({ removals: [removal(4, 1)], spent: undefined });
+  });
+
+  it('names the spec of the last publication', () => {
+    const records = [record(4, { spec: 'earlier' }, 1)];
+    expect(recallState(records, { specHash: 's', nowMs: NOW })?.specHash).toBe('earlier');
   });
 });

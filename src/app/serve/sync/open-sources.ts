@@ -99,9 +99,8 @@ export async function openSources(
           if (reporter !== undefined)
             supervisor.start(`commit status ${name}`, (signal) => reporter.reporter.run(signal));
         },
-        close: async () => {
-          await Promise.all([source.close(), pool.close(), reporter?.told.close(), from.close?.()]);
-        },
+        close: async () =>
+          void (await Promise.all([source.close(), pool.close(), reporter?.told.close(), from.close?.()])),
         cutOff: () => void pool.close(),
       };
     }),

@@ -1,0 +1,153 @@
+import { jsonEqual } from '../model/json-equal.ts';
+import { namespacedName } from '../model/object-ref.ts';
+import type { Placement } from '../model/placement.ts';
+import type { SourceObject } from '../model/source-object.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { approvedPlans } from '../publish/approved-plans.ts';
+import type { CompactRecord } from '../publish/compact-record.ts';
+import { type Change, compareWithPlan, differsFromPlan, specHash } from '../publish/decide-publication.ts';
+import { type Hold, judgeResult } from '../publish/judge-result.ts';
+import { type Digest, planToken, unspentToken } from '../publish/plan-token.ts';
+import { RELEASED_ANNOTATION, REMOVAL_BUDGET_ANNOTATION } from '../publish/publish-annotations.ts';
+import type { PublishState } from '../publish/publish-state.ts';
+import { recallState } from '../publish/recall-state.ts';
+import { releaseTokens } from '../publish/release-tokens.ts';
+import { DEFAULT_REMOVAL_BUDGET, parseRemovalBudget, type RemovalBudget } from '../publish/removal-budget.ts';
+import { removedRecently } from '../publish/removal-window.ts';
+
+/** One side of a merge, as Git says it. */
+export interface GitSide {
+  readonly objects: readonly SourceObject[];
+  readonly placements: readonly Placement[];
+  /** Full id, where it is known. */
+  readonly commit?: string | undefined;
+}
+
+export interface PlanJudgeOptions {
+  readonly base: GitSide;
+  readonly head: GitSide;
+  /** As the hub has them now; none without a hub. */
+  readonly live: readonly Placement[];
+  /** By `namespace/name`: the clusters that are published now. */
+  readonly published: ReadonlyMap<string, readonly string[]>;
+  /** The records of a placement (`namespace/name`), oldest first. */
+  readonly recordsOf: (placement: string) => readonly CompactRecord[];
+  readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
+  /** RFC 3339: when the merge happens. */
+  readonly now: string;
+  readonly digest: Digest;
+}
+
+/** Judges before a merge what the controller will judge after it, from what the hub shows of the past. */
+export class PlanJudge {
+  readonly #options: PlanJudgeOptions;
+  readonly #nowMs: number;
+  readonly #live: ReadonlyMap<string, Placement>;
+  readonly #specs: readonly [base: ReadonlyMap<string, Placement>, head: ReadonlyMap<string, Placement>];
+  readonly #approvals: ReadonlyMap<string, readonly string[]>;
+
+  constructor(options: PlanJudgeOptions) {
+    const { base, head, live, now } = options;
+    this.#options = options;
+    this.#nowMs = Date.parse(now);
+    this.#live = byKey(live);
+    this.#specs = [byKey(base.placements), byKey(head.placements)];
+    this.#approvals = freshApprovals(base.objects, head.objects);
+  }
+
+  /** Names the change of a placement from what is published (`before` where nothing is) to these clusters. */
+  token(key: string, before: readonly string[], after: readonly string[]): string {
+    return unspentToken(
+      this.#options.digest,
+      this.#planToken(key, before, after),
+      this.#stateOf(key, '')?.spent,
+    );
+  }
+
+  /**
+   * The hold of a result; undefined when it would be published.
+   * @param definitionChanged the merge changes the placement; counts where nobody remembers the last publication
+   */
+  hold(
+    key: string,
+    before: readonly string[],
+    result: ScheduleResult,
+    definitionChanged: boolean,
+  ): Pick<Hold, 'reason' | 'message'> | undefined {
+    const { published, budgetOf } = this.#options;
+    const annotations = result.placement.metadata.annotations ?? {};
+    const hash = this.#specHashOf(key, result.placement);
+    const state = this.#stateOf(key, hash);
+    const specChanged = state === undefined ? definitionChanged : state.specHash !== hash;
+    const verdict = judgeResult({
+      result,
+      published: published.get(key) ?? before,
+      specChanged,
+      budget:
+        parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ??
+        budgetOf(result.placement) ??
+        DEFAULT_REMOVAL_BUDGET,
+      recentlyRemoved: specChanged ? 0 : removedRecently(state?.removals ?? [], this.#nowMs),
+      inventoryProblem: undefined,
+      token: () => this.token(key, before, result.selected),
+      releasedTokens: [...releaseTokens(result.placement.metadata), annotations[RELEASED_ANNOTATION]],
+    });
+    const hold = verdict.kind === 'held' ? verdict : this.#differs(key, before, result, verdict);
+    return hold && { reason: hold.reason, message: hold.message };
+  }
+
+  /** The clusters that will be published once the result has been judged. */
+  outcomeOf(key: string, result: ScheduleResult): readonly string[] {
+    const before = this.#options.published.get(key);
+    return before === undefined || this.hold(key, before, result, false) === undefined
+      ? result.selected
+      : before;
+  }
+
+  /** The merge brings an approval, and this is not the change that was approved. */
+  #differs(key: string, old: readonly string[], result: ScheduleResult, change: Change): Hold | undefined {
+    const tokens = this.#approvals.get(key);
+    if (tokens === undefined || change.removed.length === 0) return undefined;
+    const { published, head } = this.#options;
+    const approved = { tokens, commit: head.commit };
+    const token = this.token(key, old, result.selected);
+    const own = [this.#planToken(key, old, result.selected), token];
+    if (compareWithPlan(approved, change, () => own) !== 'differs') return undefined;
+    const before = published.get(key) ?? old;
+    const decisions = before.map((clusterName) => ({ clusterName, reason: '' }));
+    const pages = [{ name: '', group: undefined, decisions }];
+    return differsFromPlan({ approved, pages, placement: result.placement }, change, token);
+  }
+
+  #planToken(key: string, before: readonly string[], after: readonly string[]): string {
+    const { digest, published } = this.#options;
+    return planToken(digest, key, published.get(key) ?? before, after);
+  }
+
+  /** The hub adds defaults to what Git says, and what the merge does not change keeps them. */
+  #specHashOf(key: string, placement: Placement): string {
+    const [base, head] = this.#specs.map((side) => side.get(key)?.spec);
+    const standing = jsonEqual(base, head) ? this.#live.get(key) : undefined;
+    return specHash(this.#options.digest, standing ?? placement);
+  }
+
+  #stateOf(key: string, hash: string): PublishState | undefined {
+    const { recordsOf, now } = this.#options;
+    const createdAt = this.#live.get(key)?.metadata.creationTimestamp ?? now;
+    return recallState(recordsOf(key), { specHash: hash, nowMs: this.#nowMs, createdAt });
+  }
+}
+
+/** The plans that the head brings and the base does not have: they count for the change that the merge makes. */
+function freshApprovals(
+  base: readonly SourceObject[],
+  head: readonly SourceObject[],
+): ReadonlyMap<string, readonly string[]> {
+  const before = approvedPlans(base.map(({ object }) => object));
+  const after = approvedPlans(head.map(({ object }) => object));
+  return new Map([...after].filter(([key, tokens]) => tokens.join() !== (before.get(key) ?? []).join()));
+}
+
+function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {
+  return new Map(placements.map((placement) => [namespacedName(placement.metadata), placement]));
+}
