@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import type { SourceObject } from '../../../src/core/model/source-object.ts';
+import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import { PlanJudge, type PlanJudgeOptions } from '../../../src/core/preview/plan-judge.ts';
+import type { CompactRecord } from '../../../src/core/publish/compact-record.ts';
+import { specHash } from '../../../src/core/publish/decide-publication.ts';
+
+const NOW = '2026-01-01T12:00:00Z';
+const KEY = 'team/web';
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const placement = (annotations: Record<string, string> = {}, numberOfClusters?: number): Placement => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: 'Placement',
+  metadata: { namespace: 'team', name: 'web', annotations },
+  spec: { numberOfClusters },
+});
+
+const sourceOf = (object: Placement): SourceObject => ({ object }) as unknown as SourceObject;
+const side = (one: Placement) => ({ objects: [sourceOf(one)], placements: [one] });
+
+const result = (selected: readonly string[], of = placement()): ScheduleResult =>
+  ({ placement: of, outcome: 'scheduled', selected, conditions: [] }) as unknown as ScheduleResult;
+
+const record = (of: Placement, removed: number): CompactRecord =>
+  ({
+    hash: 'r',
+    placement: KEY,
+    spec: specHash(digest, of),
+    publishedAt: '2026-01-01T11:58:00Z',
+    removed: { count: removed, names: [] },
+    released: null,
+  }) as unknown as CompactRecord;
+
+const judge = (over: Partial<PlanJudgeOptions> = {}): PlanJudge =>
+  new PlanJudge({
+    base: side(placement()),
+    head: side(placement()),
+    live: [
+      { ...placement(), metadata: { ...placement().metadata, creationTimestamp: '2026-01-01T00:00:00Z' } },
+    ],
+    published: new Map([[KEY, ['c1', 'c2', 'c3', 'c4']]]),
+    recordsOf: () => [],
+    budgetOf: () => undefined,
+    now: NOW,
+    digest,
+    ...over,
+  });
+const budget = { 'berth.dev/removal-budget': '50%' };
+const holdOf = (one: PlanJudge, of = result(['c1', 'c2', 'c3'], placement(budget))) =>
+  one.hold(KEY, [], of, false);
+
+describe('the judge of a plan', () => {
+  it('counts what was removed from a placement in the ten minutes before', () => {
+    expect(holdOf(judge())).toBeUndefined();
+    const after = judge({ recordsOf: () => [record(placement(), 3)] });
+    expect(holdOf(after)).toMatchObject({
+      reason: 'RemovalBudgetExceeded',
+      message: expect.stringContaining(
+        '1 of 4 clusters would go, after 3 in the last minutes (budget 3)',
+      ) as string,
+    });
+    expect(after.outcomeOf(KEY, result(['c1', 'c2', 'c3'], placement(budget)))).toHaveLength(4);
+  });
+
+  it('does not count it when the merge changes the spec', () => {
+    const changed = placement(budget, 3);
+    const after = judge({ head: side(changed), recordsOf: () => [record(placement(), 3)] });
+    expect(holdOf(after, result(['c1', 'c2', 'c3'], changed))).toBeUndefined();
+  });
+
+  it('holds what is another change than the one that the merge brings an approval for', () => {
+    const approved = placement({ ...budget, 'berth.dev/plan': '0123456789ab' });
+    const after = judge({ head: { ...side(approved), commit: 'a'.repeat(40) } });
+    expect(holdOf(after, result(['c1', 'c2', 'c3'], approved))).toMatchObject({ reason: 'DiffersFromPlan' });
+    const before = judge({ base: side(approved), head: side(approved) });
+    expect(holdOf(before, result(['c1', 'c2', 'c3'], approved))).toBeUndefined();
+  });
+
+  it('names another token where the same change was released before', () => {
+    const released = { ...record(placement(), 1), released: { token: '', by: 'Ada' } };
+    const token = judge().token(KEY, [], ['c1']);
+    const again = judge({ recordsOf: () => [{ ...released, released: { token, by: 'Ada' } }] });
+    expect(again.token(KEY, [], ['c1'])).not.toBe(token);
+  });
+});
