@@ -3,12 +3,16 @@ import { decidePlacement } from '../../core/explain/decide.ts';
 import type { DecisionChanges } from '../../core/explain/explanation.ts';
 import type { PlanJudges, PlanSide } from '../../core/preview/plan-input.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
+import type { World } from '../../core/snapshot/world.ts';
 
 /** Each explanation decides again, so that only the first changed placements of a huge change are explained. */
 const MAX_EXPLAINED = 100;
 
-/** Why clusters move, and which changed object is behind it: what `berth explain` would say after the merge. */
-export function moveExplainer(before: PlanSide, after: PlanSide): PlanJudges['explain'] {
+/**
+ * Why clusters move, and which changed object is behind it: what `berth explain` would say after the merge.
+ * @param worldOf the world that a placement (`namespace/name`) is decided in after it
+ */
+export function moveExplainer(before: PlanSide, worldOf: (key: string) => World): PlanJudges['explain'] {
   const known = new Map<string, DecisionChanges | undefined>();
   const old = new Map(
     before.results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
@@ -25,7 +29,7 @@ export function moveExplainer(before: PlanSide, after: PlanSide): PlanJudges['ex
   function changesOf(key: string, selected: readonly string[]): DecisionChanges | undefined {
     const slash = key.indexOf('/');
     const ref = { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
-    const decision = decidePlacement(after.world, ref);
+    const decision = decidePlacement(worldOf(key), ref);
     if (decision === undefined) return undefined;
     return decisionChanges({
       world: decision.world,

@@ -78,7 +78,7 @@ export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetP
     results: [...after.results.values()],
   };
   const plan = makePlan(before, side, {
-    explain: moveExplainer(before, side),
+    explain: moveExplainer(before, (key) => after.decidedIn.get(key) ?? after.world),
     token: (key, from, to) => judge.token(key, from, to),
     judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
   });

@@ -187,7 +187,8 @@ describe('serveFleet on the embedded hub', () => {
 
   it('prunes what leaves Git, within the budget, and keeps what asks to be kept', async () => {
     const kept = placement('kept', {}, { 'berth.dev/prune': 'disabled' });
-    git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')), 'kept.yaml': yaml(kept) });
+    const web = placement('web', {}, { 'berth.dev/removal-budget': '100%' });
+    git.commit({ ...baseFiles, 'web.yaml': yaml(web), 'kept.yaml': yaml(kept) });
     await serve();
     await published('web');
     await published('kept');
