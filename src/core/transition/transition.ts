@@ -1,4 +1,3 @@
-import { namespacedName } from '../model/object-ref.ts';
 import { PublishedClusters } from '../placement/follow/published-clusters.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { sameClusters } from '../publish/cluster-change.ts';
@@ -62,30 +61,30 @@ export class Transitions {
 
   /** Yields after each decided placement: the caller may pause, or stop and begin again with a newer world. */
   *run(start: World): Generator<void, Transition> {
-    let world = canonicalWorld(start);
+    const canonical = canonicalWorld(start);
+    const { keys } = canonical;
+    let { world } = canonical;
     const moves = new Map<string, Move>();
     for (let rounds = 1; ; rounds++) {
-      const results = new Map<string, ScheduleResult>();
+      const results: ScheduleResult[] = [];
       const outcomes = new Map<string, readonly string[]>();
       const restless: string[] = [];
       const { clusters: published } = this.#published.read(world.decisions);
       for (const result of this.#options.decide(world)) {
-        const key = namespacedName(result.placement.metadata);
+        const key = keys[results.length] ?? '';
+        results.push(result);
         const outcome = this.#movedTo(key, result, published.get(key) ?? NONE);
-        const times = moves.get(key)?.times ?? 0;
-        if (outcome !== undefined && (times >= MAX_MOVES || rounds >= MAX_ROUNDS)) restless.push(key);
-        else if (outcome !== undefined) {
-          outcomes.set(key, outcome);
-          moves.set(key, { times: times + 1, result, world });
+        if (outcome !== undefined) {
+          const times = moves.get(key)?.times ?? 0;
+          if (times >= MAX_MOVES || rounds >= MAX_ROUNDS) restless.push(key);
+          else {
+            outcomes.set(key, outcome);
+            moves.set(key, { times: times + 1, result, world });
+          }
         }
-        results.set(key, result);
         yield;
       }
-      if (outcomes.size === 0) {
-        for (const [key, move] of moves) results.set(key, move.result);
-        const decidedIn = new Map([...moves].map(([key, move]) => [key, move.world]));
-        return { world, results, decidedIn, rounds, restless };
-      }
+      if (outcomes.size === 0) return transitionOf({ world, keys, results, moves, rounds, restless });
       world = withOutcomes(world, outcomes);
     }
   }
@@ -100,6 +99,24 @@ export class Transitions {
     const outcome = this.#options.outcomeOf(key, result);
     return sameClusters(outcome, published) ? undefined : outcome;
   }
+}
+
+function transitionOf(end: {
+  readonly world: World;
+  readonly keys: readonly string[];
+  readonly results: readonly ScheduleResult[];
+  readonly moves: ReadonlyMap<string, Move>;
+  readonly rounds: number;
+  readonly restless: readonly string[];
+}): Transition {
+  const { world, keys, moves, rounds, restless } = end;
+  const results = new Map<string, ScheduleResult>();
+  end.results.forEach((result, at) => {
+    const key = keys[at] ?? '';
+    results.set(key, moves.get(key)?.result ?? result);
+  });
+  const decidedIn = new Map([...moves].map(([key, move]) => [key, move.world]));
+  return { world, results, decidedIn, rounds, restless };
 }
 
 /** All of a transition at once. */
