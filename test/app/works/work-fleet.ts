@@ -180,22 +180,31 @@ export class Fleet {
     }
   }
 
-  /** Works that have not reported success with their current content; `everOther`: they held other content before. */
-  async unconfirmed(): Promise<readonly { readonly value: string; readonly everOther: boolean }[]> {
-    const open = (await this.works()).filter((work) => {
+  /** All works with their content; `everOther`: they held other content before. */
+  async reported(): Promise<readonly ReportedWork[]> {
+    return (await this.works()).map((work) => {
+      const { namespace = '', generation = 1 } = work.metadata;
       const { conditions = [] } = (work['status'] ?? {}) as { conditions?: Condition[] };
-      return !['Applied', 'Available'].every((type) =>
-        conditions.some(
-          (c) => c.type === type && c.status === 'True' && c.observedGeneration === work.metadata.generation,
-        ),
-      );
-    });
-    return open.map((work) => {
       const { workload } = work['spec'] as { workload: { manifests: { data: { value: string } }[] } };
       return {
+        content: `${namespace} ${generation}`,
         value: workload.manifests[0]?.data.value ?? '',
-        everOther: (work.metadata.generation ?? 1) > 1,
+        everOther: generation > 1,
+        succeeded: ['Applied', 'Available'].every((type) =>
+          conditions.some(
+            (c) => c.type === type && c.status === 'True' && c.observedGeneration === generation,
+          ),
+        ),
       };
     });
   }
+}
+
+export interface ReportedWork {
+  /** Names the content of a cluster; another one whenever it changes. */
+  readonly content: string;
+  readonly value: string;
+  readonly everOther: boolean;
+  /** It has reported success with this content. */
+  readonly succeeded: boolean;
 }
