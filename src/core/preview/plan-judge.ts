@@ -5,15 +5,13 @@ import type { SourceObject } from '../model/source-object.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { approvedPlans } from '../publish/approved-plans.ts';
 import type { CompactRecord } from '../publish/compact-record.ts';
-import { type Change, compareWithPlan, differsFromPlan, specHash } from '../publish/decide-publication.ts';
-import { type Hold, judgeResult } from '../publish/judge-result.ts';
+import { decidePublication, type Publication, specHash } from '../publish/decide-publication.ts';
+import { listedClusters } from '../publish/decision-page.ts';
+import type { Hold } from '../publish/judge-result.ts';
 import { type Digest, planToken, unspentToken } from '../publish/plan-token.ts';
-import { RELEASED_ANNOTATION, REMOVAL_BUDGET_ANNOTATION } from '../publish/publish-annotations.ts';
 import type { PublishState } from '../publish/publish-state.ts';
 import { recallState } from '../publish/recall-state.ts';
-import { releaseTokens } from '../publish/release-tokens.ts';
-import { DEFAULT_REMOVAL_BUDGET, parseRemovalBudget, type RemovalBudget } from '../publish/removal-budget.ts';
-import { removedRecently } from '../publish/removal-window.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/removal-budget.ts';
 
 /** One side of a merge, as Git says it. */
 export interface GitSide {
@@ -74,49 +72,50 @@ export class PlanJudge {
     result: ScheduleResult,
     definitionChanged: boolean,
   ): Pick<Hold, 'reason' | 'message'> | undefined {
-    const { published, budgetOf } = this.#options;
-    const annotations = result.placement.metadata.annotations ?? {};
-    const hash = this.#specHashOf(key, result.placement);
-    const state = this.#stateOf(key, hash);
-    const specChanged = state === undefined ? definitionChanged : state.specHash !== hash;
-    const verdict = judgeResult({
-      result,
-      published: published.get(key) ?? before,
-      specChanged,
-      budget:
-        parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ??
-        budgetOf(result.placement) ??
-        DEFAULT_REMOVAL_BUDGET,
-      recentlyRemoved: specChanged ? 0 : removedRecently(state?.removals ?? [], this.#nowMs),
-      inventoryProblem: undefined,
-      token: () => this.token(key, before, result.selected),
-      releasedTokens: [...releaseTokens(result.placement.metadata), annotations[RELEASED_ANNOTATION]],
-    });
-    const hold = verdict.kind === 'held' ? verdict : this.#differs(key, before, result, verdict);
+    const { hold } = this.#decide(key, before, result, definitionChanged);
     return hold && { reason: hold.reason, message: hold.message };
   }
 
   /** The clusters that will be published once the result has been judged. */
   outcomeOf(key: string, result: ScheduleResult): readonly string[] {
     const before = this.#options.published.get(key);
-    return before === undefined || this.hold(key, before, result, false) === undefined
-      ? result.selected
-      : before;
+    if (before === undefined) return result.selected;
+    const { groups } = this.#decide(key, before, result, false);
+    return groups === undefined ? before : [...new Set(listedClusters(groups))];
   }
 
-  /** The merge brings an approval, and this is not the change that was approved. */
-  #differs(key: string, old: readonly string[], result: ScheduleResult, change: Change): Hold | undefined {
+  /** As the controller decides it. */
+  #decide(
+    key: string,
+    before: readonly string[],
+    result: ScheduleResult,
+    definitionChanged: boolean,
+  ): Publication {
+    const { published, budgetOf, digest, head } = this.#options;
+    const placement = this.#asOnHub(key, result.placement);
+    const hash = specHash(digest, placement);
+    const unknown: PublishState = {
+      specHash: definitionChanged ? '' : hash,
+      publishedAtMs: this.#nowMs,
+      removals: [],
+      recalled: true,
+    };
     const tokens = this.#approvals.get(key);
-    if (tokens === undefined || change.removed.length === 0) return undefined;
-    const { published, head } = this.#options;
-    const approved = { tokens, commit: head.commit };
-    const token = this.token(key, old, result.selected);
-    const own = [this.#planToken(key, old, result.selected), token];
-    if (compareWithPlan(approved, change, () => own) !== 'differs') return undefined;
-    const before = published.get(key) ?? old;
-    const decisions = before.map((clusterName) => ({ clusterName, reason: '' }));
-    const pages = [{ name: '', group: undefined, decisions }];
-    return differsFromPlan({ approved, pages, placement: result.placement }, change, token);
+    const decisions = (published.get(key) ?? before).map((clusterName) => ({ clusterName, reason: '' }));
+    return decidePublication({
+      key,
+      placement,
+      result: { ...result, placement },
+      pages: [{ name: '', group: undefined, decisions }],
+      state: this.#stateOf(key, hash) ?? unknown,
+      budget: budgetOf(placement) ?? DEFAULT_REMOVAL_BUDGET,
+      inventoryProblem: undefined,
+      approved: tokens && { tokens, commit: head.commit },
+      // Nobody knows before the merge, so a move that makes before it breaks has both.
+      isReady: () => false,
+      nowMs: this.#nowMs,
+      digest,
+    });
   }
 
   #planToken(key: string, before: readonly string[], after: readonly string[]): string {
@@ -125,10 +124,10 @@ export class PlanJudge {
   }
 
   /** The hub adds defaults to what Git says, and what the merge does not change keeps them. */
-  #specHashOf(key: string, placement: Placement): string {
+  #asOnHub(key: string, placement: Placement): Placement {
     const [base, head] = this.#specs.map((side) => side.get(key)?.spec);
     const standing = jsonEqual(base, head) ? this.#live.get(key) : undefined;
-    return specHash(this.#options.digest, standing ?? placement);
+    return standing === undefined ? placement : { ...placement, spec: standing.spec };
   }
 
   #stateOf(key: string, hash: string): PublishState | undefined {

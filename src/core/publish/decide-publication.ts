@@ -108,7 +108,7 @@ export function decidePublication(input: PublicationInput): Publication {
     return { ...untouched(state?.move), againAfterMs: STALE_RETRY_MS };
   const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);
   if (approval === 'differs' && removed.length > 0)
-    return { ...heldPublication(differsFromPlan(input, verdict, token()), state?.move), approval };
+    return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
   const groups = desiredGroups(result);
   const plain: Publication = {
     groups,
@@ -134,13 +134,13 @@ function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined
   return sinceMs < nowMs ? sinceMs : undefined;
 }
 
-export type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
+type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
 
 /**
  * A release of this very change is newer, and more, than the plan. A change that was released before has two tokens: that of every such
  * change, and the one of now, which a hold names.
  */
-export function compareWithPlan(
+function compareWithPlan(
   approved: ApprovedPlan | undefined,
   { added, removed, releasedToken }: Change,
   tokensOf: () => readonly string[],
@@ -151,12 +151,7 @@ export function compareWithPlan(
   return isApproved ? 'met' : 'differs';
 }
 
-/** The hold of a change that is not the one that its commit was approved for. */
-export function differsFromPlan(
-  { approved, pages, placement }: Pick<PublicationInput, 'approved' | 'pages' | 'placement'>,
-  change: Pick<Change, 'added' | 'removed'>,
-  token: string,
-): Hold {
+function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {
   const { added, removed } = change;
   const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
   const more = added.length === 0 ? '' : `, ${added.length} would come: ${listNames(added)}`;

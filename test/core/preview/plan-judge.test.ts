@@ -22,7 +22,13 @@ const sourceOf = (object: Placement): SourceObject => ({ object }) as unknown as
 const side = (one: Placement) => ({ objects: [sourceOf(one)], placements: [one] });
 
 const result = (selected: readonly string[], of = placement()): ScheduleResult =>
-  ({ placement: of, outcome: 'scheduled', selected, conditions: [] }) as unknown as ScheduleResult;
+  ({
+    placement: of,
+    outcome: 'scheduled',
+    selected,
+    groups: [{ name: '', index: 0, clusters: selected }],
+    conditions: [],
+  }) as unknown as ScheduleResult;
 
 const record = (of: Placement, removed: number): CompactRecord =>
   ({
