@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Placement } from '../../core/model/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
-import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
+import { PublishedClusters } from '../../core/placement/follow/published-clusters.ts';
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
@@ -44,7 +44,7 @@ export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetP
   const baseWorld = worldOf(base.fleet.objects, { now: present });
   const headWorld = worldOf(head.fleet.objects, { now: present });
   const decisions = hub?.decisions ?? decisionsOfBefore(baseWorld);
-  const published = publishedIn(decisions);
+  const { clusters: published } = new PublishedClusters().read(decisions);
   const judge = new PlanJudge({
     base: { objects: base.fleet.objects, placements: baseWorld.placements },
     head: { objects: head.fleet.objects, placements: headWorld.placements, commit: head.end.commit },
@@ -88,18 +88,6 @@ export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetP
 
 const NOTHING_RECORDED =
   'No PlacementDecisions are recorded: what the base decides by itself counts as what is published now.';
-
-/** Per placement (`namespace/name`), what its decisions list: the token of a change starts from there, after the merge as well. */
-function publishedIn(decisions: World['decisions']): ReadonlyMap<string, readonly string[]> {
-  const published = new Map<string, string[]>();
-  for (const { metadata, status } of decisions) {
-    const key = `${metadata.namespace ?? ''}/${metadata.labels?.[PLACEMENT_LABEL] ?? ''}`;
-    const clusters = published.get(key) ?? [];
-    published.set(key, clusters);
-    clusters.push(...(status?.decisions ?? []).map(({ clusterName }) => clusterName));
-  }
-  return published;
-}
 
 /** What is published before the change: as recorded, else what the base decides for itself. */
 export function decisionsOfBefore(world: World): World['decisions'] {

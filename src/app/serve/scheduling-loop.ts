@@ -4,6 +4,7 @@ import type { World } from '../../core/snapshot/world.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { sleep } from '../../runtime/sleep.ts';
+import { Slices } from '../../runtime/slices.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
 
 export interface SchedulingOptions {
@@ -280,27 +281,6 @@ export class SchedulingLoop {
     if (againAtMs === Infinity) return;
     const delayMs = againAtMs - this.#options.clock.now();
     this.#cancelTimer = this.#options.clock.schedule(Math.max(100, delayMs), () => this.request('inputs'));
-  }
-}
-
-/** A long computation in parts, each short enough for the rest of the process to wait for. */
-class Slices {
-  readonly #clock: Clock;
-  readonly #lengthMs: number;
-  #endsAtMs = 0;
-
-  constructor(clock: Clock, lengthMs: number) {
-    this.#clock = clock;
-    this.#lengthMs = lengthMs;
-    this.begin();
-  }
-
-  begin(): void {
-    this.#endsAtMs = this.#clock.now() + this.#lengthMs;
-  }
-
-  isOver(): boolean {
-    return this.#clock.now() >= this.#endsAtMs;
   }
 }
 
