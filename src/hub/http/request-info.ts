@@ -49,6 +49,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 
 function decodeSegments(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '');
+  if (!path.includes('%')) return segments;
   try {
     return segments.map((segment) => decodeURIComponent(segment));
   } catch {
