@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
-import { decisionObjects } from '../../src/core/placement/case/render-case.ts';
+import { decisionObjects, renderCase } from '../../src/core/placement/case/render-case.ts';
 import type { ScheduleResult } from '../../src/core/placement/schedule-result.ts';
+import type { PlacementTrace } from '../../src/core/placement/trace/trace.ts';
 import { placementKey } from '../../src/core/placement/scheduling-index.ts';
 import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
-import { applyToWorld } from '../../src/core/placement/follow/world-delta.ts';
+import { applyToWorld, worldDelta } from '../../src/core/placement/follow/world-delta.ts';
+import { PublishedClusters } from '../../src/core/placement/follow/published-clusters.ts';
 import { WorldFollower } from '../../src/core/placement/follow/world-follower.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { crowdDelta, crowdedWorld, delta, world } from './arbitrary-world.ts';
@@ -151,5 +153,38 @@ describe('following the worlds that a controller reads', () => {
       }),
       { numRuns: 20, seed: SEED },
     );
+  });
+
+  it('explains what did not have to be decided again by the decisions of now', () => {
+    let explained = 0;
+    const all = [true, true, true, true, true];
+    fc.assert(
+      fc.property(crowdedWorld, fc.array(crowdDelta, { minLength: 6, maxLength: 6 }), (given, changes) => {
+        const engine = new PlacementEngine(given, { compileCel: cel });
+        const published = new PublishedClusters();
+        let current = publish(given, engine.scheduleAll(), all);
+        let before = given;
+        for (const change of [...changes, {}, {}, {}]) {
+          const pages = published.read(current.decisions);
+          const results = [...engine.scheduleAgain(worldDelta(before, current), current.placements, pages)];
+          before = current;
+          const next = publish(current, results, all);
+          if (next.decisions === current.decisions) {
+            const fresh = new PlacementEngine(current, { compileCel: cel });
+            fresh.scheduleAll();
+            for (const key of current.placements.map(placementKey)) {
+              const traces = [engine, fresh].map((one) => one.trace(key) as PlacementTrace);
+              expect(renderCase(traces[0] as PlacementTrace)).toStrictEqual(
+                renderCase(traces[1] as PlacementTrace),
+              );
+              explained++;
+            }
+          }
+          current = applyToWorld(next, change);
+        }
+      }),
+      { numRuns: Math.ceil(RUNS / 50), seed: SEED },
+    );
+    expect(explained).toBeGreaterThan(0);
   });
 });

@@ -72,9 +72,14 @@ export class DecisionBook {
     return this.#own.get(key) ?? this.#nothing;
   }
 
-  /** Replaces the decisions of one placement. */
-  put(key: string, after: OwnDecisions): void {
-    if (this.#replace(key, after)) this.#moved.add(key);
+  /**
+   * Replaces the decisions of one placement.
+   * @returns what is in the book now: the object that was in it if it says the same
+   */
+  put(key: string, after: OwnDecisions): OwnDecisions {
+    if (!this.#replace(key, after)) return this.own(key);
+    this.#moved.add(key);
+    return after;
   }
 
   /** All decisions from now on. */

@@ -14,7 +14,7 @@ import { ImpactFinder } from './follow/impact.ts';
 import { indexWorld, parseNow } from './index-world.ts';
 import { ListedPlacements } from './follow/listed-placements.ts';
 import type { Published } from './follow/published-clusters.ts';
-import { isSettled, redecidePlacement } from './follow/redecide-placement.ts';
+import { isSettled, lags, redecidePlacement } from './follow/redecide-placement.ts';
 import type { ScheduleResult } from './schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './scheduling-index.ts';
 import { PlacementTrace } from './trace/trace.ts';
@@ -26,6 +26,7 @@ export interface EngineOptions {
   readonly compileCel?: CompileCel | undefined;
 }
 
+const NONE: ReadonlySet<number> = new Set();
 /** Twelve bytes each: what is ranked ahead is to save time, not to fill the memory. */
 const MAX_RANKED_AHEAD = 16_000_000;
 
@@ -94,9 +95,12 @@ export class PlacementEngine {
     return this.#listed.stateOf(key)?.result;
   }
 
-  /** Why: answers for one placement, read from what was decided. Valid until the engine is next changed. */
+  /**
+   * Why: answers for one placement, read from what was decided. Valid until the engine is next changed. After `scheduleAgain` the
+   * decisions of others are those of now.
+   */
   trace(key: string): PlacementTrace | undefined {
-    const state = this.#listed.stateOf(key);
+    const state = this.#caughtUp(key);
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#book);
   }
 
@@ -116,7 +120,7 @@ export class PlacementEngine {
     extraBindings: readonly string[] = [],
   ): { readonly result: ScheduleResult; readonly trace: PlacementTrace } {
     const compiled = this.#index.compile(placement, { extraBindings, passing: true });
-    const last = this.#listed.stateOf(compiled.key);
+    const last = this.#caughtUp(compiled.key);
     const basis = this.#basisOf(compiled.key);
     const prior = last?.prior ?? basis.prior;
     const kept = last !== undefined && last.kept.size > 0 ? last.kept : undefined;
@@ -141,7 +145,7 @@ export class PlacementEngine {
     const affected = [...states.keys()].filter(
       (position) => states[position] === undefined || touched.has(position),
     );
-    return affected.map((position) => this.#reschedule(position, touched.get(position) ?? []).result);
+    return affected.map((position) => this.#reschedule(position, touched.get(position)).result);
   }
 
   /**
@@ -170,7 +174,7 @@ export class PlacementEngine {
         const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
         const { result } = isSame
           ? this.#stay(position, state, isIdle)
-          : this.#reschedule(position, touched.get(position) ?? []);
+          : this.#reschedule(position, touched.get(position), true);
         open.delete(position);
         yield result;
       }
@@ -235,7 +239,7 @@ export class PlacementEngine {
     const numbers = { toNew, before, after: this.#index.fleet };
     this.#listed.replaceAll((placement, state) => {
       const compiled = this.#index.compile(placement);
-      const isKept = state !== undefined && turnedBackTo === undefined;
+      const isKept = state !== undefined && turnedBackTo === undefined && !lags(state);
       return { compiled, state: isKept ? carryOver(state, compiled, numbers) : undefined };
     });
   }
@@ -257,10 +261,16 @@ export class PlacementEngine {
   }
 
   /** From how things stood if that is possible: `touched` are the clusters that changed since. */
-  #reschedule(position: number, touched: Iterable<number>): DecidedState {
+  #reschedule(position: number, touched: ReadonlySet<number> = NONE, mayLag = false): DecidedState {
     const before = this.#listed.states[position];
-    const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched });
+    const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched, mayLag });
     return moved === undefined ? this.#schedule(position, true) : this.#keep(position, moved);
+  }
+
+  #caughtUp(key: string): DecidedState | undefined {
+    const position = this.#listed.positionOf(key);
+    const state = position === undefined ? undefined : this.#listed.states[position];
+    return position === undefined || state === undefined || !lags(state) ? state : this.#reschedule(position);
   }
 
   /** Keeps the result. While there is nothing else to do it is found out how all its clusters stand: the next change starts from there. */
@@ -275,8 +285,10 @@ export class PlacementEngine {
   }
 
   #keep(position: number, state: DecidedState): DecidedState {
-    this.#book.put(state.compiled.key, state.recorded);
-    this.#listed.keep(position, state);
-    return state;
+    const recorded = this.#book.put(state.compiled.key, state.recorded);
+    // The book's own object: what is the same object need not be compared again.
+    const kept = recorded === state.recorded ? state : { ...state, recorded };
+    this.#listed.keep(position, kept);
+    return kept;
   }
 }

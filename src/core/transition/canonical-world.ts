@@ -14,13 +14,29 @@ export interface CanonicalWorld {
 /**
  * The world with its placements in the order of `namespace/name`, and without the decisions of placements that are gone: the garbage
  * collector of the hub removes them, sooner or later, and no decision may depend on when.
+ * @param before of an earlier world that had mostly the same objects: reading it is faster than making keys
  */
-export function canonicalWorld(world: World): CanonicalWorld {
-  const keys = world.placements.map(({ metadata }) => namespacedName(metadata));
-  const isInOrder = keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);
+export function canonicalWorld(world: World, before?: CanonicalWorld): CanonicalWorld {
+  const { keys, areNew } = keysOf(world.placements, before);
+  const isInOrder = !areNew || keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);
   if (!isInOrder) return canonicalWorld({ ...world, placements: inOrder(world.placements) });
   const decisions = withoutOrphans(world.decisions, new Set(keys));
   return { world: decisions === world.decisions ? world : { ...world, decisions }, keys };
+}
+
+function keysOf(
+  placements: readonly Placement[],
+  before: CanonicalWorld | undefined,
+): { readonly keys: readonly string[]; readonly areNew: boolean } {
+  const known = before?.world.placements ?? [];
+  let areNew = known.length !== placements.length;
+  const keys = placements.map((placement, at) => {
+    if (known[at] === placement) return before?.keys[at] as string;
+    const key = namespacedName(placement.metadata);
+    areNew ||= key !== before?.keys[at];
+    return key;
+  });
+  return areNew ? { keys, areNew } : { keys: before?.keys ?? keys, areNew };
 }
 
 function inOrder(placements: readonly Placement[]): readonly Placement[] {

@@ -2,7 +2,7 @@ import { PublishedClusters } from '../placement/follow/published-clusters.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { sameClusters } from '../publish/cluster-change.ts';
 import type { World } from '../snapshot/world.ts';
-import { canonicalWorld } from './canonical-world.ts';
+import { type CanonicalWorld, canonicalWorld } from './canonical-world.ts';
 import { withOutcomes } from './with-outcomes.ts';
 
 export interface TransitionOptions {
@@ -54,6 +54,7 @@ export class Transitions {
   readonly #published = new PublishedClusters();
   /** Per result, the published list that names the same clusters. A result that stays the same is not compared again. */
   readonly #same = new WeakMap<ScheduleResult, readonly string[]>();
+  #last: CanonicalWorld | undefined;
 
   constructor(options: TransitionOptions) {
     this.#options = options;
@@ -61,7 +62,8 @@ export class Transitions {
 
   /** Yields after each decided placement: the caller may pause, or stop and begin again with a newer world. */
   *run(start: World): Generator<void, Transition> {
-    const canonical = canonicalWorld(start);
+    const canonical = canonicalWorld(start, this.#last);
+    this.#last = canonical;
     const { keys } = canonical;
     let { world } = canonical;
     const moves = new Map<string, Move>();

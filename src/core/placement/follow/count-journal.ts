@@ -6,6 +6,8 @@ export class CountJournal {
   #entries: number[] = [];
   /** How many entries were dropped from the front. */
   #dropped = 0;
+  /** The last answer: one placement after the other asks the same. */
+  #asked: { readonly from: number; readonly to: number; readonly clusters: readonly number[] } | undefined;
 
   /** Grows with every change. */
   get length(): number {
@@ -25,7 +27,12 @@ export class CountJournal {
    */
   since(length: number, atMost: number): readonly number[] | undefined {
     if (length < this.#dropped || this.length - length > atMost) return undefined;
-    return length === this.length ? NOTHING : this.#entries.slice(length - this.#dropped);
+    if (length === this.length) return NOTHING;
+    if (this.#asked?.from !== length || this.#asked.to !== this.length) {
+      const clusters = this.#entries.slice(length - this.#dropped);
+      this.#asked = { from: length, to: this.length, clusters };
+    }
+    return this.#asked.clusters;
   }
 }
 

@@ -7,14 +7,21 @@ export const balance: Prioritizer = {
   name: 'Balance',
   readsDecisions: true,
   score({ clusters, decisionCounts, ownDecisions, mostDecisions }, out) {
-    const scoreOf = new Float64Array(mostDecisions + 1).fill(100);
-    for (let count = 1; count <= mostDecisions; count++)
-      scoreOf[count] = 2 * Math.trunc(100 * (0.5 - count / mostDecisions));
+    // For a few clusters a table takes longer than they do.
+    const table = clusters.length < mostDecisions ? undefined : scoresUpTo(mostDecisions);
     for (let i = 0; i < clusters.length; i++) {
       const cluster = clusters[i] as number;
       const count = (decisionCounts[cluster] as number) - (hasBit(ownDecisions, cluster) ? 1 : 0);
-      out[i] = scoreOf[count] as number;
+      out[i] = table === undefined ? scoreOf(count, mostDecisions) : (table[count] as number);
     }
     return NO_WARNINGS;
   },
 };
+
+function scoreOf(count: number, most: number): number {
+  return count === 0 ? 100 : 2 * Math.trunc(100 * (0.5 - count / most));
+}
+
+function scoresUpTo(most: number): Float64Array {
+  return Float64Array.from({ length: most + 1 }, (_, count) => scoreOf(count, most));
+}

@@ -68,6 +68,26 @@ export function keepScoresOf(
   return moved;
 }
 
+/** How much the total of each cluster of the input has grown since its scores were kept. */
+export function gainsSinceKept(
+  prioritizers: readonly WeightedPrioritizer[],
+  input: ScoreInput,
+  kept: KeptScores,
+): Float64Array {
+  const { clusters } = input;
+  const gains = new Float64Array(clusters.length);
+  for (const { prioritizer, weight } of prioritizers) {
+    const before = kept.get(prioritizer.name);
+    if (before === undefined) continue;
+    const fresh = new Int8Array(clusters.length);
+    prioritizer.score(input, fresh, NO_RANGE);
+    for (let at = 0; at < clusters.length; at++)
+      gains[at] =
+        (gains[at] as number) + ((fresh[at] as number) - (before[clusters[at] as number] as number)) * weight;
+  }
+  return gains;
+}
+
 /** Per prioritizer, over the clusters of the input. */
 export function measureClusters(
   prioritizers: readonly WeightedPrioritizer[],
