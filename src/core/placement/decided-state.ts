@@ -27,6 +27,6 @@ export interface DecidedState {
   readonly recorded: OwnDecisions;
   /** All feasible clusters in rank order; absent where the next decision has to rank them anew anyway. */
   readonly standing?: Standing | undefined;
-  /** How long the journal of decision counts was; undefined: the counts are others by now. */
-  readonly journalLength: number | undefined;
+  /** How long the journal of decision counts was at the last look; undefined: the counts are others by now. */
+  journalLength: number | undefined;
 }

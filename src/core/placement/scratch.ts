@@ -1,6 +1,3 @@
-/** So many changed clusters are looked at one by one, however few there are in all. */
-export const FEW = 64;
-
 /**
  * Buffers that one decision after the other uses again: a fleet's decisions would otherwise spend more time on
  * allocating and collecting large arrays than on scoring. What a buffer holds is valid until it is next used.
@@ -11,8 +8,6 @@ export class Scratch {
   /** One number per cluster; the same for the next two. */
   readonly clusters: Uint32Array;
   readonly places: Uint32Array;
-  /** Some clusters, repeats included. */
-  readonly few = new Uint32Array(FEW);
   readonly placeTotals: Float64Array;
   /** One byte per cluster; whoever sets some clears them again. */
   readonly marks: Uint8Array;

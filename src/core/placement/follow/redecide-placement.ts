@@ -9,16 +9,11 @@ import { decisionChange } from '../own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
+import { FEW, isSelectionKept } from './keep-selection.ts';
 import { moveSelection, timeAgain } from './move-selection.ts';
 import type { SchedulingIndex } from '../scheduling-index.ts';
-import { FEW } from '../scratch.ts';
 import type { KeptScores } from '../prioritize/score-clusters.ts';
-import {
-  gainsSinceKept,
-  keepScoresOf,
-  measureClusters,
-  scoreClusters,
-} from '../prioritize/score-clusters.ts';
+import { keepScoresOf, measureClusters, scoreClusters } from '../prioritize/score-clusters.ts';
 import type { Entry, Standing, StandingBasis } from '../standing.ts';
 
 /** What happened since the last decision: the decisions as they are, and clusters that a delta touched. */
@@ -53,9 +48,12 @@ export function redecidePlacement(
   const most = kept.size === 0 ? standing.basis.most : book.mostWithout(prior);
   if (most !== standing.basis.most) return undefined;
   const journalLength = book.journal.length;
+  if (happening.mayLag === true && happening.touched.size === 0 && isSelectionKept(state, book)) {
+    // In place: most states come this way in most passes.
+    state.journalLength = journalLength;
+    return timeAgain(index, state);
+  }
   const input = scoreInput(index, { prior, counts: book.counts, counted: prior.bits, most });
-  if (happening.mayLag === true && isSelectionKept(index, state, happening, input))
-    return timeAgain(index, { ...state, prior, journalLength });
   const noticed = noticedClusters(index, state, happening);
   if (noticed === undefined) return undefined;
   const changed = changedClusters({ input, kept, prioritizers: policy.prioritizers }, noticed);
@@ -84,55 +82,6 @@ export function redecidePlacement(
     splice,
     filtered: { gained: came, lost: went },
   });
-}
-
-/** Whether nothing has happened that this decision depends on, clusters apart. */
-export function isSettled(
-  { prior, kept, compiled, journalLength }: DecidedState,
-  book: DecisionBook,
-): boolean {
-  const own = book.own(compiled.key);
-  return isSame(prior, own) && (kept.size === 0 || book.journal.length === journalLength);
-}
-
-function isSame(before: OwnDecisions, now: OwnDecisions): boolean {
-  if (before === now) return true;
-  const { gained, lost } = decisionChange(before, now);
-  return gained.length + lost.length === 0;
-}
-
-/** Whether some clusters may stand elsewhere than the standing says, for the sake of speed: see `isSelectionKept`. */
-export function lags({ standing, journalLength }: DecidedState): boolean {
-  return standing !== undefined && standing.basis.journalLength !== journalLength;
-}
-
-/**
- * Whether nothing happened since the last look but that others decided on clusters which are not selected here, and that made none of
- * them better: as most decisions of others do. Their worse scores change no selection, so the standing keeps the better ones until
- * something else happens to the placement.
- */
-function isSelectionKept(
-  { scratch }: SchedulingIndex,
-  state: DecidedState,
-  { book, touched }: Happening,
-  input: Omit<ScoreInput, 'clusters'>,
-): boolean {
-  const { compiled, kept, prior, recorded, journalLength } = state;
-  const { feasible, policy } = { feasible: state.feasible as Bitset, policy: compiled.policy };
-  if (!policy.ok || journalLength === undefined || touched.size > 0) return false;
-  if (!isSame(prior, book.own(compiled.key))) return false;
-  const since = kept.size === 0 ? [] : book.journal.since(journalLength, FEW);
-  if (since === undefined) return false;
-  let count = 0;
-  for (const cluster of since) if (hasBit(feasible, cluster)) scratch.few[count++] = cluster;
-  if (count === 0) return true;
-  const clusters = scratch.few.subarray(0, count);
-  const gains = gainsSinceKept(policy.prioritizers, { ...input, clusters }, kept);
-  for (let at = 0; at < count; at++) {
-    const gain = gains[at] as number;
-    if (gain > 0 || (gain < 0 && hasBit(recorded.bits, clusters[at] as number))) return false;
-  }
-  return true;
 }
 
 /** Clusters to look at, each in one of the lists. */

@@ -7,7 +7,6 @@ import type { Prioritizer } from './prioritizer.ts';
 export function addOnScore(resourceName: string, scoreName: string): Prioritizer {
   return {
     name: `AddOn/${resourceName}/${scoreName}`,
-    readsDecisions: false,
     addOn: resourceName,
     score({ addOnScore: find, nameOf, clusters, now }, out) {
       const expired: string[] = [];

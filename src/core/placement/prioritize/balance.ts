@@ -5,7 +5,7 @@ import { NO_WARNINGS } from './prioritizer.ts';
 /** Clusters with fewer decisions of other placements score higher: 100 for none, −100 for the most. */
 export const balance: Prioritizer = {
   name: 'Balance',
-  readsDecisions: true,
+  countScore: scoreOf,
   score({ clusters, decisionCounts, ownDecisions, mostDecisions }, out) {
     // For a few clusters a table takes longer than they do.
     const table = clusters.length < mostDecisions ? undefined : scoresUpTo(mostDecisions);

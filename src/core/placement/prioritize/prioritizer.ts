@@ -35,10 +35,11 @@ export interface Prioritizer {
   /** `Balance`, `AddOn/<resource>/<score>` … */
   readonly name: string;
   /**
-   * Scores depend on the decisions of other placements and on nothing else. They are kept, for all clusters, as they
-   * were when the placement was scheduled, and must lie in −128..127.
+   * For a prioritizer that reads the decisions of other placements, and nothing else: the score of a cluster that they selected `count`
+   * times, where they selected no cluster more than `most` times. Such scores are kept, for all clusters, as they were when the
+   * placement was scheduled, and must lie in −128..127.
    */
-  readonly readsDecisions: boolean;
+  readonly countScore?: (count: number, most: number) => number;
   /** The amounts it reads: a change of one schedules the placement again. */
   readonly resource?: ResourceName;
   /** The AddOnPlacementScores it reads. */

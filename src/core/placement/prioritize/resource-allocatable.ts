@@ -6,7 +6,6 @@ import { NO_WARNINGS } from './prioritizer.ts';
 function resourceAllocatable(name: string, resource: ResourceName): Prioritizer {
   return {
     name,
-    readsDecisions: false,
     resource,
     measure({ amounts: amountsOf, clusters }) {
       const amounts = amountsOf(resource);

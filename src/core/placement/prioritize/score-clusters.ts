@@ -34,7 +34,7 @@ const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new F
 export function keepScores(prioritizers: readonly WeightedPrioritizer[], input: ScoreInput): KeptScores {
   const kept = new Map<string, Int8Array>();
   for (const { prioritizer } of prioritizers) {
-    if (!prioritizer.readsDecisions) continue;
+    if (prioritizer.countScore === undefined) continue;
     const scores = new Int8Array(input.clusters.length);
     prioritizer.score(input, scores, NO_RANGE);
     kept.set(prioritizer.name, scores);
@@ -68,24 +68,19 @@ export function keepScoresOf(
   return moved;
 }
 
-/** How much the total of each cluster of the input has grown since its scores were kept. */
-export function gainsSinceKept(
+/** How much the total of a cluster has grown since its scores were kept. */
+export function gainSinceKept(
   prioritizers: readonly WeightedPrioritizer[],
-  input: ScoreInput,
   kept: KeptScores,
-): Float64Array {
-  const { clusters } = input;
-  const gains = new Float64Array(clusters.length);
+  { cluster, count, most }: { readonly cluster: number; readonly count: number; readonly most: number },
+): number {
+  let gain = 0;
   for (const { prioritizer, weight } of prioritizers) {
-    const before = kept.get(prioritizer.name);
+    const before = prioritizer.countScore && kept.get(prioritizer.name);
     if (before === undefined) continue;
-    const fresh = new Int8Array(clusters.length);
-    prioritizer.score(input, fresh, NO_RANGE);
-    for (let at = 0; at < clusters.length; at++)
-      gains[at] =
-        (gains[at] as number) + ((fresh[at] as number) - (before[clusters[at] as number] as number)) * weight;
+    gain += ((prioritizer.countScore?.(count, most) as number) - (before[cluster] as number)) * weight;
   }
-  return gains;
+  return gain;
 }
 
 /** Per prioritizer, over the clusters of the input. */
