@@ -46,6 +46,25 @@ export class DecisionBook {
     for (const [key, list] of names) this.put(key, this.decisionsOf(list));
   }
 
+  /**
+   * The same decisions over another fleet.
+   * @returns with the number there of each number here
+   */
+  over(fleet: Fleet): { readonly book: DecisionBook; readonly numbers: Uint32Array } {
+    const book = new DecisionBook(fleet, []);
+    const names = [...this.#fleet.names, ...this.#strangerNames];
+    const numbers = book.numbersOf(names);
+    for (const [key, own] of this.#own)
+      book.put(
+        key,
+        ownDecisions(
+          listDecisions(own).map((number) => numbers[number] as number),
+          fleet.size,
+        ),
+      );
+    return { book, numbers };
+  }
+
   /** How often each cluster is decided. Shared: read only. */
   get counts(): Int32Array {
     return this.#counts;
@@ -80,6 +99,11 @@ export class DecisionBook {
     if (!this.#replace(key, after)) return this.own(key);
     this.#moved.add(key);
     return after;
+  }
+
+  /** Tells which decisions a list of clusters stands for, in case it is published. */
+  know(clusters: readonly string[], decisions: OwnDecisions): void {
+    this.#published.set(clusters, decisions);
   }
 
   /** All decisions from now on. */

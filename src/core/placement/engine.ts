@@ -61,6 +61,11 @@ export class PlacementEngine {
 
   /** The objects that the engine decides over now, with the decisions that it made. */
   get world(): World {
+    return { ...this.#objects, decisions: this.#book.objects() };
+  }
+
+  /** Decisions apart. */
+  get #objects(): World {
     const { fleet } = this.#index;
     return {
       now: this.#world.now,
@@ -68,7 +73,7 @@ export class PlacementEngine {
       clusters: fleet.clusters,
       clusterSets: this.#world.clusterSets,
       bindings: this.#world.bindings,
-      decisions: this.#book.objects(),
+      decisions: [],
       scores: fleet.scores,
     };
   }
@@ -225,18 +230,17 @@ export class PlacementEngine {
   /** Indexes anew with clusters, sets and bindings come and gone; states that this does not touch are carried over. */
   #rebuild(delta: WorldDelta, turnedBackTo: Instant | undefined): void {
     const { fleet: before, now } = this.#index;
-    const book = this.#book;
     const joining = (delta.clusters ?? []).filter(
       ({ metadata: { name } }) =>
         before.numberOf(name) === undefined || delta.removedClusters?.includes(name),
     );
     const { clusterSets, bindings, removedClusters } = delta;
-    const world = applyToWorld(this.world, { clusters: joining, clusterSets, bindings, removedClusters });
+    const world = applyToWorld(this.#objects, { clusters: joining, clusterSets, bindings, removedClusters });
     this.#world = world;
     this.#index = indexWorld(world, this.#compileCel, turnedBackTo ?? now);
-    this.#book = new DecisionBook(this.#index.fleet, world.decisions);
+    const { book, numbers: toNew } = this.#book.over(this.#index.fleet);
+    this.#book = book;
     this.#rankedAhead = 0;
-    const toNew = (number: number): number => this.#book.numbersOf([book.nameOf(number)])[0] as number;
     const numbers = { toNew, before, after: this.#index.fleet };
     this.#listed.replaceAll((placement, state) => {
       const compiled = this.#index.compile(placement);
@@ -287,6 +291,9 @@ export class PlacementEngine {
 
   #keep(position: number, state: DecidedState): DecidedState {
     const recorded = this.#book.put(state.compiled.key, state.recorded);
+    const { outcome, selected } = state.result;
+    const isSelection = outcome === 'scheduled' || outcome === 'unsatisfied';
+    if (isSelection && state !== this.#listed.states[position]) this.#book.know(selected, recorded);
     // The book's own object: what is the same object need not be compared again.
     const kept = recorded === state.recorded ? state : { ...state, recorded };
     this.#listed.keep(position, kept);

@@ -18,6 +18,7 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
 
 /** The same clusters in whatever order; mostly it is the same order, which needs no index of the names. */
 export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
+  if (a === b) return true;
   return a.length === b.length && (a.every((name, at) => name === b[at]) || namesWithout(a, b).length === 0);
 }
 

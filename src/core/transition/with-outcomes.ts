@@ -2,6 +2,7 @@ import { apiVersionOf, PLACEMENT_DECISION } from '../model/kinds.ts';
 import type { PlacementDecision } from '../model/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
 import { decisionOwner } from '../placement/decision-owner.ts';
+import { pageListing } from '../placement/follow/listed-page.ts';
 import type { World } from '../snapshot/world.ts';
 
 /**
@@ -26,14 +27,13 @@ export function withOutcomes(world: World, outcomes: ReadonlyMap<string, readonl
 function decisionOf(owner: string, clusters: readonly string[], page?: PlacementDecision): PlacementDecision {
   const slash = owner.indexOf('/');
   const [namespace, name] = [owner.slice(0, slash), owner.slice(slash + 1)];
-  return {
-    apiVersion: apiVersionOf(PLACEMENT_DECISION),
-    kind: 'PlacementDecision',
-    metadata: page?.metadata ?? {
-      name: `${name}-decision-1`,
-      namespace,
-      labels: { [PLACEMENT_LABEL]: name },
-    },
-    status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+  const metadata = page?.metadata ?? {
+    name: `${name}-decision-1`,
+    namespace,
+    labels: { [PLACEMENT_LABEL]: name },
   };
+  return pageListing(
+    { apiVersion: apiVersionOf(PLACEMENT_DECISION), kind: 'PlacementDecision', metadata },
+    clusters,
+  );
 }

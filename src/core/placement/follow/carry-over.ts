@@ -10,8 +10,8 @@ import type { CompiledPlacement } from '../scheduling-index.ts';
 
 /** Numbers of a fleet before and after clusters came or went. */
 export interface Renumbering {
-  /** Of a number before, strangers included. */
-  readonly toNew: (before: number) => number;
+  /** By the number before, strangers included. */
+  readonly toNew: Uint32Array;
   readonly before: Fleet;
   readonly after: Fleet;
 }
@@ -52,7 +52,7 @@ export function carryOver(
 }
 
 function renumber(list: Uint32Array, { toNew }: Renumbering): Uint32Array {
-  return list.map(toNew);
+  return list.map((before) => toNew[before] as number);
 }
 
 function renumberOwn(own: OwnDecisions, numbers: Renumbering): OwnDecisions {
@@ -63,7 +63,7 @@ function renumberOwn(own: OwnDecisions, numbers: Renumbering): OwnDecisions {
 function renumberBits(bits: Bitset, { toNew, after }: Renumbering): Bitset | undefined {
   const renumbered = makeBitset(after.size);
   for (const before of bitsToArray(bits)) {
-    const number = toNew(before);
+    const number = toNew[before] as number;
     if (number >= after.size) return undefined;
     putBit(renumbered, number, true);
   }
@@ -74,14 +74,14 @@ function renumberBits(bits: Bitset, { toNew, after }: Renumbering): Bitset | und
 function renumberScores(scores: Int8Array, { toNew, after }: Renumbering): Int8Array {
   const renumbered = new Int8Array(after.size);
   scores.forEach((score, before) => {
-    const number = toNew(before);
+    const number = toNew[before] as number;
     if (number < after.size) renumbered[number] = score;
   });
   return renumbered;
 }
 
 function cameOrWent(prior: Uint32Array, { toNew, before, after }: Renumbering): boolean {
-  return prior.some((number) => number < before.size !== toNew(number) < after.size);
+  return prior.some((number) => number < before.size !== (toNew[number] as number) < after.size);
 }
 
 function sameTexts(left: readonly string[], right: readonly string[]): boolean {

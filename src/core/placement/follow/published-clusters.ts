@@ -1,5 +1,6 @@
 import type { PlacementDecision } from '../../model/placement-decision.ts';
 import { decisionOwner } from '../decision-owner.ts';
+import { clustersListed } from './listed-page.ts';
 
 /** What is published now. */
 export interface Published {
@@ -66,8 +67,9 @@ export class PublishedClusters {
 
   #put(owner: string, pages: readonly PlacementDecision[]): void {
     this.#pagesOf.set(owner, pages);
-    const clusters = pages.flatMap(({ status }) => (status?.decisions ?? []).map((one) => one.clusterName));
-    this.#clusters.set(owner, clusters);
+    const [first] = pages;
+    const isOne = pages.length === 1 && first !== undefined;
+    this.#clusters.set(owner, isOne ? clustersListed(first) : pages.flatMap(clustersListed));
   }
 }
 
