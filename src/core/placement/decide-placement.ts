@@ -26,6 +26,8 @@ export interface DecisionBasis {
   readonly journalLength: number;
   /** Keep how the clusters stand, so that the decision can be brought up to date later. Default: no. */
   readonly stand?: boolean | undefined;
+  /** What was decided for this placement before, which nobody needs any more: its arrays are used again. */
+  readonly old?: DecidedState | undefined;
 }
 
 const NOBODY = new Uint32Array(0);
@@ -51,7 +53,8 @@ export function decidePlacement(
   const { scratch, everyCluster } = index;
   const floats = scratch.floats.bind(scratch);
   const input = scoreInput(index, basis);
-  const kept = basis.kept ?? keepScores(policy.prioritizers, { ...input, clusters: everyCluster });
+  const kept =
+    basis.kept ?? keepScores(policy.prioritizers, { ...input, clusters: everyCluster }, basis.old?.kept);
   const clusters = scratch.clusters.subarray(0, readBits(feasible, scratch.clusters));
   const scored = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, { floats });
   const { positions, spread, standing } = select(index, { compiled, basis, clusters, scored });
@@ -89,14 +92,8 @@ function select(index: SchedulingIndex, { compiled, basis, clusters, scored }: C
     tolerations.problem === undefined;
   if (!mayStand) return { ...selectRanked(input), standing: undefined };
   const ranked = rankAll(input, clusters.length);
-  const order = new Uint32Array(ranked.length);
-  const orderTotals = new Float64Array(ranked.length);
-  for (let at = 0; at < ranked.length; at++) {
-    const position = ranked[at] as number;
-    order[at] = clusters[position] as number;
-    orderTotals[at] = totals[position] as number;
-  }
-  const standing = new Standing(order, orderTotals, { ranges, most, journalLength });
+  const standing = basis.old?.standing ?? new Standing();
+  standing.rank(ranked, { clusters, totals }, { ranges, most, journalLength });
   return { positions: ranked.subarray(0, limit), spread: undefined, standing };
 }
 

@@ -27,7 +27,7 @@ export interface EngineOptions {
   readonly compileCel?: CompileCel | undefined;
 }
 
-const NONE: ReadonlySet<number> = new Set();
+const NONE: readonly number[] = [];
 /** Twelve bytes each: what is ranked ahead is to save time, not to fill the memory. */
 const MAX_RANKED_AHEAD = 16_000_000;
 
@@ -193,7 +193,7 @@ export class PlacementEngine {
    * Brings placements, index and clock up to date.
    * @returns positions of the placements that this can matter to, each with the clusters that did it
    */
-  #takeIn(given: WorldDelta): ReadonlyMap<number, ReadonlySet<number>> {
+  #takeIn(given: WorldDelta): ReadonlyMap<number, readonly number[]> {
     // A cluster that goes and comes in one delta is replaced: its results must not be carried over.
     const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
     const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
@@ -251,7 +251,7 @@ export class PlacementEngine {
 
   #schedule(position: number, stand = false): DecidedState {
     const compiled = this.#listed.compiled[position] as CompiledPlacement;
-    const basis = { ...this.#basisOf(compiled.key), stand };
+    const basis = { ...this.#basisOf(compiled.key), stand, old: this.#listed.states[position] };
     return this.#keep(position, decidePlacement(this.#index, compiled, basis));
   }
 
@@ -266,7 +266,7 @@ export class PlacementEngine {
   }
 
   /** From how things stood if that is possible: `touched` are the clusters that changed since. */
-  #reschedule(position: number, touched: ReadonlySet<number> = NONE, mayLag = false): DecidedState {
+  #reschedule(position: number, touched: readonly number[] = NONE, mayLag = false): DecidedState {
     const before = this.#listed.states[position];
     const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched, mayLag });
     return moved === undefined ? this.#schedule(position, true) : this.#keep(position, moved);

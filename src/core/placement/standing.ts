@@ -33,21 +33,35 @@ export interface Splice {
   readonly length: number;
 }
 
+const UNRANKED: StandingBasis = { ranges: [], most: 0, journalLength: 0 };
+
 /**
  * The feasible clusters of a decided placement, best first, with their totals: kept so that a change of a few clusters
  * moves these and ranks nothing again. Ties go by name. It changes in place.
  */
 export class Standing {
-  basis: StandingBasis;
-  #order: Uint32Array;
-  #totals: Float64Array;
-  #count: number;
+  basis: StandingBasis = UNRANKED;
+  #order = new Uint32Array(0);
+  #totals = new Float64Array(0);
+  #count = 0;
 
-  constructor(order: Uint32Array, totals: Float64Array, basis: StandingBasis) {
-    this.#order = order;
-    this.#totals = totals;
-    this.#count = order.length;
+  /** Forgets what it held and takes `ranked`: positions in `clusters` and `totals`, best first. */
+  rank(
+    ranked: Uint32Array,
+    { clusters, totals }: { readonly clusters: Uint32Array; readonly totals: Float64Array },
+    basis: StandingBasis,
+  ): void {
     this.basis = basis;
+    this.#count = ranked.length;
+    if (this.#count > this.#order.length) {
+      this.#order = new Uint32Array(this.#count);
+      this.#totals = new Float64Array(this.#count);
+    }
+    for (let at = 0; at < ranked.length; at++) {
+      const position = ranked[at] as number;
+      this.#order[at] = clusters[position] as number;
+      this.#totals[at] = totals[position] as number;
+    }
   }
 
   get count(): number {

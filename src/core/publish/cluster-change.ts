@@ -19,7 +19,11 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
 /** The same clusters in whatever order; mostly it is the same order, which needs no index of the names. */
 export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
   if (a === b) return true;
-  return a.length === b.length && (a.every((name, at) => name === b[at]) || namesWithout(a, b).length === 0);
+  if (a.length !== b.length) return false;
+  const first = a.findIndex((name, at) => name !== b[at]);
+  if (first < 0) return true;
+  const known = new Set(b);
+  return a.every((name) => known.has(name));
 }
 
 /** As most decisions are: a first publication copies no names. */

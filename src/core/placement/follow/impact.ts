@@ -18,8 +18,8 @@ import type { SchedulingIndex } from '../scheduling-index.ts';
  * Cost: the classes that read a changed field, then the placements of the classes in which the cluster moved.
  */
 export class ImpactFinder {
-  /** Positions of the affected placements, each with the clusters that made it so. */
-  readonly affected = new Map<number, Set<number>>();
+  /** Positions of the affected placements, each with the clusters that made it so, repeats included. */
+  readonly affected = new Map<number, number[]>();
   readonly #index: SchedulingIndex;
   readonly #states: readonly (DecidedState | undefined)[];
   readonly #dependents: Dependents;
@@ -118,8 +118,8 @@ export class ImpactFinder {
   }
 
   #touch(position: number, number?: number): void {
-    const touched = this.affected.get(position) ?? new Set();
-    this.affected.set(position, touched);
-    if (number !== undefined) touched.add(number);
+    let touched = this.affected.get(position);
+    if (touched === undefined) this.affected.set(position, (touched = []));
+    if (number !== undefined) touched.push(number);
   }
 }

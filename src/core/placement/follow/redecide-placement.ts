@@ -19,7 +19,7 @@ import type { Entry, Standing, StandingBasis } from '../standing.ts';
 /** What happened since the last decision: the decisions as they are, and clusters that a delta touched. */
 export interface Happening {
   readonly book: DecisionBook;
-  readonly touched: ReadonlySet<number>;
+  readonly touched: readonly number[];
   /** Clusters that cannot come to be selected need not stand where they should. Default: no. */
   readonly mayLag?: boolean | undefined;
 }
@@ -48,7 +48,7 @@ export function redecidePlacement(
   const most = kept.size === 0 ? standing.basis.most : book.mostWithout(prior);
   if (most !== standing.basis.most) return undefined;
   const journalLength = book.journal.length;
-  if (happening.mayLag === true && happening.touched.size === 0 && isSelectionKept(state, book)) {
+  if (happening.mayLag === true && happening.touched.length === 0 && isSelectionKept(state, book)) {
     // In place: most states come this way in most passes.
     state.journalLength = journalLength;
     return timeAgain(index, state);

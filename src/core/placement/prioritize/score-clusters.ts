@@ -30,12 +30,21 @@ export interface ScoreOptions {
 
 const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new Float64Array(count);
 
-/** Runs the prioritizers that read decisions, over all clusters of the fleet. */
-export function keepScores(prioritizers: readonly WeightedPrioritizer[], input: ScoreInput): KeptScores {
+/**
+ * Runs the prioritizers that read decisions, over all clusters of the fleet.
+ * @param old scores that nobody needs any more: they are overwritten
+ */
+export function keepScores(
+  prioritizers: readonly WeightedPrioritizer[],
+  input: ScoreInput,
+  old?: KeptScores,
+): KeptScores {
   const kept = new Map<string, Int8Array>();
   for (const { prioritizer } of prioritizers) {
     if (prioritizer.countScore === undefined) continue;
-    const scores = new Int8Array(input.clusters.length);
+    const before = old?.get(prioritizer.name);
+    const isUsable = before?.length === input.clusters.length;
+    const scores = isUsable ? before : new Int8Array(input.clusters.length);
     prioritizer.score(input, scores, NO_RANGE);
     kept.set(prioritizer.name, scores);
   }
