@@ -1,3 +1,40 @@
+/** The folders of the hub, each importing only those before it. docs/embedded-hub-internals.md says what each is for. */
+const HUB_FOLDERS = [
+  'json',
+  'wire',
+  'log',
+  'store',
+  'schema',
+  'scheme',
+  'proto',
+  'body',
+  'patch',
+  'apply',
+  'validation',
+  'auth',
+  'write',
+  'admission',
+  'table',
+  'request',
+  'openapi',
+  'discovery',
+  'aggregation',
+  'watch',
+  'rest',
+  'cluster',
+  'controllers',
+  'flow',
+  'http',
+  'maintenance',
+];
+
+const hubOrder = HUB_FOLDERS.map((folder, at) => ({
+  name: `hub-${folder}-imports-downward`,
+  severity: 'error',
+  from: { path: `^src/hub/${folder}/` },
+  to: { path: `^src/hub/(${[...HUB_FOLDERS.slice(at + 1), '[^/]+\\.ts$'].join('/|')})` },
+}));
+
 /** Imports point inward: plugin, app -> adapters, runtime, hub -> core. Adapters are islands; core imports only core. */
 module.exports = {
   forbidden: [
@@ -55,6 +92,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|plugin)/' },
       to: { dependencyTypes: ['npm-dev'] },
+    },
+    ...hubOrder,
+    {
+      name: 'hub-folders-are-in-the-order',
+      comment: 'a new folder of the hub gets its place in HUB_FOLDERS',
+      severity: 'error',
+      from: { path: '^src/hub/', pathNot: `^src/hub/((${HUB_FOLDERS.join('|')})/|[^/]+\\.ts$)` },
+      to: {},
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

@@ -1,10 +1,6 @@
 import { validateWorkSpec } from '../core/work/validate-work.ts';
-import {
-  manifestWorkCheck,
-  type WorksWithoutExecutor,
-  type WorkValidator,
-} from '../hub/admit/ocm/manifest-work-check.ts';
-import { ocmChecks } from '../hub/admit/ocm-checks.ts';
+import { manifestWorkCheck, type WorksWithoutExecutor, type WorkValidator } from '../hub/admission/ocm/manifest-work-check.ts';
+import { ocmChecks } from '../hub/admission/ocm-checks.ts';
 import type { AdmissionCheck } from '../hub/write/write-request.ts';
 
 export interface HubAdmissionOptions {

@@ -41,11 +41,3 @@ export interface RunningHub {
   /** Ends all streams, writes what is pending, gives up the data directory. */
   close(): Promise<void>;
 }
-
-export const SILENT_LOG: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  child: () => SILENT_LOG,
-};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { validateRules } from '../../src/hub/admit/validate-rules.ts';
-import { validateValue } from '../../src/hub/admit/validate-value.ts';
+import { validateRules } from '../../src/hub/schema/validate-rules.ts';
+import { validateValue } from '../../src/hub/schema/validate-value.ts';
 import { serverSideApply } from '../../src/hub/apply/server-side-apply.ts';
 import { trackUpdate } from '../../src/hub/apply/track-update.ts';
 import type { JsonObject, JsonValue } from '../../src/hub/json/json-value.ts';
@@ -9,7 +9,7 @@ import { compileSchema } from '../../src/hub/scheme/compile-schema.ts';
 import { compileRootSchema } from '../../src/hub/scheme/root-schema.ts';
 import { createScheme } from '../../src/hub/scheme/create-scheme.ts';
 import { undefinedField } from '../../src/hub/scheme/rule-fields.ts';
-import type { Schema } from '../../src/hub/scheme/schema.ts';
+import type { Schema } from '../../src/hub/schema/schema.ts';
 import { many, processorMs } from './pipeline-attack.ts';
 
 /*

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServiceAccountTokens } from '../../src/hub/auth/service-account-tokens.ts';
 import type { Logger } from '../../src/core/ports.ts';
-import { SILENT_LOG } from '../../src/hub/hub-options.ts';
+import { SILENT_LOG } from '../../src/hub/wire/silent-log.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
 import { as, grant } from './role-of.ts';

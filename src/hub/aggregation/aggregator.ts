@@ -1,12 +1,12 @@
 import type { CertificateAuthority } from '../auth/certificate-authority.ts';
 import type { PemPair } from '../auth/pem-pair.ts';
 import { FRONT_PROXY } from '../auth/client-signer.ts';
-import type { ForwardAnswer } from '../http/answer.ts';
-import type { HubRequest, HubResponse } from '../http/transport.ts';
-import type { Cluster } from '../rest/cluster.ts';
+import type { ForwardAnswer } from '../wire/answer.ts';
+import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import type { Cluster } from '../request/cluster.ts';
 import type { ServedGroup, ServedVersion } from '../discovery/discovery-documents.ts';
 import { compareVersionPriority } from '../scheme/version-priority.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import { aggregatedApis, findAggregatedApi } from './api-services.ts';
 import { forwardRequest } from './forward-request.ts';
 import { RemoteDiscovery } from './remote-discovery.ts';

@@ -1,10 +1,10 @@
 import { request as httpsRequest } from 'node:https';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { PemPair } from '../auth/pem-pair.ts';
-import type { ForwardAnswer } from '../http/answer.ts';
-import type { HubRequest, HubResponse } from '../http/transport.ts';
-import { unavailable } from '../status/status-errors.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { ForwardAnswer } from '../wire/answer.ts';
+import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import { unavailable } from '../wire/status-errors.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import type { AggregatedApi } from './api-services.ts';
 import { connectionTo } from './server-connection.ts';
 

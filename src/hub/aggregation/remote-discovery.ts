@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/ports.ts';
+import type { RemoteDocuments } from '../discovery/discovery-documents.ts';
 import type { PemPair } from '../auth/pem-pair.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
@@ -6,16 +7,6 @@ import type { AggregatedApi } from './api-services.ts';
 import { askServer } from './server-connection.ts';
 
 const FRESH_MS = 60_000;
-
-/** What the server of an aggregated API serves. */
-export interface RemoteDocuments {
-  /** Entries of aggregated discovery. */
-  readonly resources: readonly JsonObject[];
-  /** Address of its OpenAPI document, hash included; '' when it has none. */
-  readonly openApiUrl: string;
-  /** false: the server did not answer, and this is what it said before. */
-  readonly current: boolean;
-}
 
 interface Known {
   /** As the APIService described the server: a changed one is another server. */

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { PemPair } from '../auth/pem-pair.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
-import { unavailable } from '../status/status-errors.ts';
+import { unavailable } from '../wire/status-errors.ts';
 import type { AggregatedApi } from './api-services.ts';
 
 /** The first client that wants to know waits as long. */

@@ -1,4 +1,4 @@
-import { StatusError } from '../status/status-error.ts';
+import { StatusError } from '../wire/status-error.ts';
 import type { FieldSet } from './field-set.ts';
 import { memberCount, memberPaths } from './field-set.ts';
 import type { ManagedEntry } from './managed-fields.ts';

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, objectAt, textAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { apiVersionOf } from '../scheme/resource-definition.ts';
-import type { Schema } from '../scheme/schema.ts';
-import { cutText } from '../status/cut-text.ts';
-import { badRequest } from '../status/status-errors.ts';
-import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
+import type { Schema } from '../schema/schema.ts';
+import { cutText } from '../wire/cut-text.ts';
+import { badRequest } from '../wire/status-errors.ts';
+import { spendOnKeys, spendWork } from '../json/work-budget.ts';
 import { elementText } from './field-set.ts';
-import { itemElement } from './field-shape.ts';
+import { itemElement } from '../schema/field-shape.ts';
 
 /** As many problems as one answer names. */
 const MAX_REPORTED = 100;

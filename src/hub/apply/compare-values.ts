@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject } from '../json/json-value.ts';
-import type { Schema } from '../scheme/schema.ts';
-import { ANY_VALUE } from '../scheme/schema.ts';
-import { spendOnKeys } from '../work/work-budget.ts';
+import type { Schema } from '../schema/schema.ts';
+import { ANY_VALUE } from '../schema/schema.ts';
+import { spendOnKeys } from '../json/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
-import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from './field-shape.ts';
+import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from '../schema/field-shape.ts';
 
 export interface Comparison {
   readonly added: FieldSet;

@@ -1,7 +1,7 @@
-import { cutText } from '../status/cut-text.ts';
+import { cutText } from '../wire/cut-text.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
-import { spendWork } from '../work/work-budget.ts';
+import { spendWork } from '../json/work-budget.ts';
 
 /*
  * A set of fields of one object, as a trie in the notation of FieldsV1: `f:NAME` a field, `v:JSON` an item of a set, `k:JSON` an item of

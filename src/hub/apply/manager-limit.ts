@@ -1,7 +1,7 @@
-import { tooMany } from '../admit/field-problems.ts';
+import { tooMany } from '../schema/field-problems.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
-import { invalid } from '../status/status-errors.ts';
+import { invalid } from '../wire/status-errors.ts';
 import type { OwnershipRequest } from './ownership.ts';
 
 /**

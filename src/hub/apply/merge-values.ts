@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
-import type { Schema } from '../scheme/schema.ts';
-import { spendOnKeys } from '../work/work-budget.ts';
-import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from './field-shape.ts';
+import type { Schema } from '../schema/schema.ts';
+import { spendOnKeys } from '../json/work-budget.ts';
+import { fieldSchema, isEmptyContainer, itemElement, shapeOf } from '../schema/field-shape.ts';
 
 /** Lays a configuration over a live object: its leaves win, maps and lists with identities are merged. */
 export function mergeObjects(schema: Schema, live: JsonObject, config: JsonObject): JsonObject {

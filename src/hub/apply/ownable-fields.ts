@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { FieldSet } from './field-set.ts';
 import { EMPTY_SET, difference, setOfPaths } from './field-set.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { apiVersionOf } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { FieldConflict } from './apply-conflict.ts';
 import type { Comparison } from './compare-values.ts';
 import { compareValues } from './compare-values.ts';

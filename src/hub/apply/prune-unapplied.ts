@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { Schema } from '../scheme/schema.ts';
+import type { Schema } from '../schema/schema.ts';
 import type { FieldSet } from './field-set.ts';
 import { difference, intersection, isEmptySet, union, unionOfAll } from './field-set.ts';
 import type { Managers } from './managed-fields.ts';

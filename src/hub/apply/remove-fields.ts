@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, setOwn } from '../json/json-value.ts';
-import type { Schema } from '../scheme/schema.ts';
-import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+import type { Schema } from '../schema/schema.ts';
+import { spendOnKeys, spendWork } from '../json/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
-import { fieldSchema, itemElement, shapeOf } from './field-shape.ts';
+import { fieldSchema, itemElement, shapeOf } from '../schema/field-shape.ts';
 
 /** The object without the members of `gone`. A container that loses everything stays, empty, unless it is a member. */
 export function removeFields(schema: Schema, object: JsonObject, gone: FieldSet): JsonObject {

@@ -1,6 +1,6 @@
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { badRequest } from '../status/status-errors.ts';
+import { badRequest } from '../wire/status-errors.ts';
 import { applyConflict } from './apply-conflict.ts';
 import { checkConfig } from './check-config.ts';
 import { EMPTY_SET, isEmptySet } from './field-set.ts';

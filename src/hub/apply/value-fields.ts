@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
-import type { Schema } from '../scheme/schema.ts';
-import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+import type { Schema } from '../schema/schema.ts';
+import { spendOnKeys, spendWork } from '../json/work-budget.ts';
 import type { FieldSet } from './field-set.ts';
 import { FieldSetBuilder } from './field-set.ts';
-import { fieldSchema, isDeclared, itemElement, shapeOf } from './field-shape.ts';
+import { fieldSchema, isDeclared, itemElement, shapeOf } from '../schema/field-shape.ts';
 
 /**
  * The fields a value sets, as apply counts them: leaves; list items and map entries themselves; a declared field only when it is

@@ -1,6 +1,6 @@
-import { forbidden } from '../status/status-errors.ts';
-import type { StatusError } from '../status/status-error.ts';
-import type { AccessQuestion, UserInfo } from '../write/write-request.ts';
+import { forbidden } from '../wire/status-errors.ts';
+import type { StatusError } from '../wire/status-error.ts';
+import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
 
 /** A 403 in the words that clients know. @param name of the object as the path has it, '' for a collection */
 export function accessRefused(user: UserInfo, question: AccessQuestion, name: string): StatusError {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { AccessQuestion, UserInfo } from '../write/write-request.ts';
-import { badRequest } from '../status/status-errors.ts';
+import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
+import { badRequest } from '../wire/status-errors.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { Credentials } from './authenticate.ts';
 import { tokenUser } from './authenticate.ts';

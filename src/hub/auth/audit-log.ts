@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestInfo } from '../http/request-info.ts';
-import type { HubRequest } from '../http/transport.ts';
-import { headerOf } from '../http/transport.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { RequestInfo } from '../wire/request-info.ts';
+import type { HubRequest } from '../wire/hub-request.ts';
+import { headerOf } from '../wire/hub-request.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import { userJson } from './access-review.ts';
 import { RotatingFile } from './rotating-file.ts';
 

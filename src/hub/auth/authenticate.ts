@@ -1,8 +1,8 @@
-import type { HubRequest } from '../http/transport.ts';
-import { headerOf } from '../http/transport.ts';
+import type { HubRequest } from '../wire/hub-request.ts';
+import { headerOf } from '../wire/hub-request.ts';
 import { textAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import type { ClientCertificates } from './client-certificates.ts';
 import type { Revocations } from './revocations.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import type { AccessQuestion, UserInfo } from '../write/write-request.ts';
+import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
 import type { PolicyRule } from './rbac-rules.ts';
 import { readRules, ruleAllows, ruleAllowsPath } from './rbac-rules.ts';
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import type { UserInfo } from '../write/write-request.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import { readCertificate } from './certificate-fields.ts';
 import { readSubject } from './certificate-subject.ts';
 import { BACKDATE_MS } from './certificate-validity.ts';

@@ -1,7 +1,7 @@
-import type { HubRequest } from '../http/transport.ts';
-import { headerOf } from '../http/transport.ts';
-import { badRequest, forbidden } from '../status/status-errors.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { HubRequest } from '../wire/hub-request.ts';
+import { headerOf } from '../wire/hub-request.ts';
+import { badRequest, forbidden } from '../wire/status-errors.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import type { Authorizer } from './authorizer.ts';
 
 const EXTRA_PREFIX = 'impersonate-extra-';

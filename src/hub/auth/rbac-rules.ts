@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, listAt } from '../json/json-value.ts';
-import type { AccessQuestion } from '../write/write-request.ts';
+import type { AccessQuestion } from '../wire/user-info.ts';
 
 /** rbac/v1 PolicyRule with every list present. */
 export interface PolicyRule {

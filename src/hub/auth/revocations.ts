@@ -1,7 +1,7 @@
 import { InputError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import { SecretFile } from '../../runtime/files/secret-file.ts';
-import { SILENT_LOG } from '../hub-options.ts';
+import { SILENT_LOG } from '../wire/silent-log.ts';
 import { changeCredentials } from './change-credentials.ts';
 import { writePrivateFile } from './private-file.ts';
 

@@ -1,7 +1,13 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../core/ports.ts';
-import type { ServingIdentity } from '../http/tls-server.ts';
 import type { CertificateAuthority } from './certificate-authority.ts';
+
+export interface ServingIdentity {
+  readonly certPem: string;
+  readonly keyPem: string;
+  /** Of the authority that issued it, sent along. */
+  readonly caPem: string;
+}
 
 const LIFETIME_MS = 365 * 86_400_000;
 /** Renewed long before it ends, and looked at often enough that a jumping clock cannot skip it. */

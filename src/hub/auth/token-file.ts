@@ -2,8 +2,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { InputError } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import { SecretFile } from '../../runtime/files/secret-file.ts';
-import { SILENT_LOG } from '../hub-options.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import { SILENT_LOG } from '../wire/silent-log.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import { changeCredentials } from './change-credentials.ts';
 import { writePrivateFile } from './private-file.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, objectAt, textAt } from '../json/json-value.ts';
-import { invalid, notFound } from '../status/status-errors.ts';
+import { invalid, notFound } from '../wire/status-errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
 import { LONGEST_LIFETIME_SECONDS } from './service-account-tokens.ts';

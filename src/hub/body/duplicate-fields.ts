@@ -1,5 +1,5 @@
-import { cutText } from '../status/cut-text.ts';
-import { spendOnText } from '../work/work-budget.ts';
+import { cutText } from '../wire/cut-text.ts';
+import { spendOnText } from '../json/work-budget.ts';
 import { closingQuote } from './json-string.ts';
 
 const QUOTE = 0x22;

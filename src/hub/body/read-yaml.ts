@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, load, Type, YAMLException } from 'js-yaml';
 import type { JsonValue } from '../json/json-value.ts';
-import { spendOnText, spendWork } from '../work/work-budget.ts';
+import { spendOnText, spendWork } from '../json/work-budget.ts';
 
 const TRUE = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
 const FALSE = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, textAt } from '../json/json-value.ts';
-import { CRD_STORAGE } from '../members/custom-resources.ts';
-import type { Cluster } from '../rest/cluster.ts';
-import { metadataOf } from '../rest/cluster.ts';
+import { CRD_STORAGE } from '../cluster/custom-resources.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import { definitionFromCrd, isEstablished, nameConflicts } from '../scheme/crd.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { HubController } from './hub-controller.ts';
 

@@ -1,7 +1,7 @@
 import { objectAt, textAt } from '../json/json-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { Cluster } from '../rest/cluster.ts';
-import { metadataOf } from '../rest/cluster.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { HubController } from './hub-controller.ts';

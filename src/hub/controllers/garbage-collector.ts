@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
-import type { Cluster } from '../rest/cluster.ts';
-import { metadataOf } from '../rest/cluster.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StorageKey, StoredObject } from '../store/stored-object.ts';
 import { KeyQueue } from './key-queue.ts';

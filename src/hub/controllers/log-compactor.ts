@@ -1,4 +1,4 @@
-import type { Cluster } from '../rest/cluster.ts';
+import type { Cluster } from '../request/cluster.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { HubController } from './hub-controller.ts';
 

@@ -1,5 +1,5 @@
-import { holdsToken, mentionsTokenSecret } from '../auth/legacy-tokens.ts';
-import type { ApiCluster } from '../members/api-cluster.ts';
+import { holdsToken, mentionsTokenSecret } from '../admission/legacy-tokens.ts';
+import type { ApiCluster } from '../cluster/api-cluster.ts';
 import { CertificateSigner } from './certificate-signer.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
 import { EventExpiry } from './event-expiry.ts';

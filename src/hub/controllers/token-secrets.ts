@@ -1,8 +1,8 @@
-import { holdsToken, isTokenSecret } from '../auth/legacy-tokens.ts';
+import { holdsToken, isTokenSecret } from '../admission/legacy-tokens.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
-import type { ApiCluster } from '../members/api-cluster.ts';
-import { metadataOf } from '../rest/cluster.ts';
+import type { ApiCluster } from '../cluster/api-cluster.ts';
+import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import { KeyQueue } from './key-queue.ts';
 import type { HubController } from './hub-controller.ts';

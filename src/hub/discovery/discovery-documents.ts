@@ -1,7 +1,16 @@
-import type { RemoteDocuments } from '../aggregation/remote-discovery.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { VersionResources } from '../scheme/scheme.ts';
+
+/** What the server of an aggregated API serves. */
+export interface RemoteDocuments {
+  /** Entries of aggregated discovery. */
+  readonly resources: readonly JsonObject[];
+  /** Address of its OpenAPI document, hash included; '' when it has none. */
+  readonly openApiUrl: string;
+  /** false: the server did not answer, and this is what it said before. */
+  readonly current: boolean;
+}
 
 /** A group in discovery: the hub's own, or one that another server serves. */
 export interface ServedGroup {

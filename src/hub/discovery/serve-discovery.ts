@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Answer, BodyAnswer } from '../http/answer.ts';
-import { jsonAnswer } from '../http/answer.ts';
-import { parseAccept } from '../http/negotiate.ts';
+import type { Answer, BodyAnswer } from '../wire/answer.ts';
+import { jsonAnswer } from '../wire/answer.ts';
+import { parseAccept } from '../wire/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { openApiDocument, openApiIndex } from '../openapi/openapi.ts';
 import type { GroupVersions, Scheme } from '../scheme/scheme.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports.ts';
-import type { RequestInfo } from '../http/request-info.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { RequestInfo } from '../wire/request-info.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import type { Exchange, RejectReason } from './exchange.ts';
 import { EXEMPT_EXCHANGE } from './exchange.ts';
 import { FlowLevel } from './flow-level.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/ports.ts';
-import { tooManyRequests } from '../status/status-errors.ts';
+import { tooManyRequests } from '../wire/status-errors.ts';
 import type { ExchangeLevel, RejectReason } from './exchange.ts';
 import { LimitedExchange, UserUse } from './exchange.ts';
 import type { Release } from './fair-share.ts';

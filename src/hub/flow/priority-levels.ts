@@ -1,6 +1,6 @@
 import { MASTERS_GROUP } from '../auth/authorizer.ts';
-import type { RequestInfo } from '../http/request-info.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { RequestInfo } from '../wire/request-info.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 const AGENT_PREFIX = 'system:open-cluster-management:';

@@ -1,9 +1,9 @@
 import { accessRefused } from '../auth/access-refused.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
-import { parseFieldSelector, selectedName } from '../rest/field-selector.ts';
-import { forbidden } from '../status/status-errors.ts';
-import type { UserInfo } from '../write/write-request.ts';
-import type { RequestInfo, ResourceRequest } from './request-info.ts';
+import { parseFieldSelector, selectedName } from '../request/field-selector.ts';
+import { forbidden } from '../wire/status-errors.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import type { RequestInfo, ResourceRequest } from '../wire/request-info.ts';
 
 /** @throws StatusError 403 in the words that clients know */
 export function requireAccess(

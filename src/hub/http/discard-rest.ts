@@ -1,6 +1,6 @@
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { Ticked } from '../flow/second-ticks.ts';
-import type { HubRequest } from './transport.ts';
+import type { HubRequest } from '../wire/hub-request.ts';
 
 /** So long a client that has its answer may go on sending before it is cut; a client that reads the answer stops at once. */
 const LINGER_SECONDS = 5;

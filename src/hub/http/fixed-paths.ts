@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { Answer } from './answer.ts';
-import { jsonAnswer, textAnswer } from './answer.ts';
+import type { Answer } from '../wire/answer.ts';
+import { jsonAnswer, textAnswer } from '../wire/answer.ts';
 
 /** The Kubernetes release whose API the hub speaks. Clients parse it as a semantic version. */
 export const VERSION_INFO: JsonObject = {

@@ -4,7 +4,7 @@ import { MASTERS_GROUP } from '../auth/authorizer.ts';
 import type { ConnectionLimits, CountedConnection } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { Ticked } from '../flow/second-ticks.ts';
-import type { UserInfo } from '../write/write-request.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 
 /** The TLS handshake, and after it the headers of the first request, may take so long each. */
 const GREETING_SECONDS = 10;

@@ -1,4 +1,4 @@
-import type { RequestInfo } from './request-info.ts';
+import type { RequestInfo } from '../wire/request-info.ts';
 import type { FinishedRequest, HubGauges, RequestMetrics } from './request-metrics.ts';
 
 /** What `/metrics` shows. The Prometheus client is loaded beside the first request: a hub that starts does not wait for it. */

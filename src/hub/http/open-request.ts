@@ -3,7 +3,7 @@ import { EXEMPT_EXCHANGE } from '../flow/exchange.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { Ticked } from '../flow/second-ticks.ts';
 import type { HubConnection } from './hub-connection.ts';
-import type { HubRequest, HubResponse } from './transport.ts';
+import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 
 /** So long a client may take for an answer, as kube-apiserver lets a request take (`--request-timeout`). Watches have their own limits. */
 const ANSWER_SECONDS = 60;

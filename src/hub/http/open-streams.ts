@@ -1,7 +1,7 @@
 import { authenticate, type Credentials } from '../auth/authenticate.ts';
-import type { UserInfo } from '../write/write-request.ts';
-import type { HubRequest, HubResponse } from './transport.ts';
-import { isGone } from './transport.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import { isGone } from '../wire/hub-request.ts';
 
 export interface OpenStream {
   readonly request: HubRequest;

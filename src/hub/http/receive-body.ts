@@ -1,9 +1,9 @@
 import type { Exchange } from '../flow/exchange.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { Ticked } from '../flow/second-ticks.ts';
-import { badRequest, entityTooLarge, requestTimeout } from '../status/status-errors.ts';
-import type { HubRequest } from './transport.ts';
-import { headerOf } from './transport.ts';
+import { badRequest, entityTooLarge, requestTimeout } from '../wire/status-errors.ts';
+import type { HubRequest } from '../wire/hub-request.ts';
+import { headerOf } from '../wire/hub-request.ts';
 
 /** Like the real API server: 3 MiB of request body. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024;

@@ -7,11 +7,12 @@ import type {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { ServingIdentity } from '../auth/serving-certificate.ts';
 import { ConnectionLimits } from '../flow/connection-limits.ts';
 import type { ConnectionLimitOptions } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { HubConnection } from './hub-connection.ts';
-import type { HubRequest, HubResponse } from './transport.ts';
+import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 
 /** Nothing in a Kubernetes request needs more; 16 KiB of URL and headers are refused with 431. */
 const HEADER_LIMIT_BYTES = 64 * 1024;
@@ -23,13 +24,6 @@ const HEADERS_CHECK_MS = 1_000;
 const HANDSHAKE_TIMEOUT_MS = 15_000;
 /** client-go runs all its watches over one connection. */
 const STREAMS_PER_CONNECTION = 1_000;
-
-export interface ServingIdentity {
-  readonly certPem: string;
-  readonly keyPem: string;
-  /** Of the authority that issued it, sent along. */
-  readonly caPem: string;
-}
 
 export type RequestListener = (request: HubRequest, response: HubResponse, connection: HubConnection) => void;
 

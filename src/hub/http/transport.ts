@@ -1,21 +1,14 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Exchange } from '../flow/exchange.ts';
-import type { Answer, AnswerHeaders, BodyAnswer, ChunkedAnswer, StreamAnswer } from './answer.ts';
-import { acceptsGzip } from './negotiate.ts';
-
-export type HubRequest = IncomingMessage | Http2ServerRequest;
-export type HubResponse = ServerResponse | Http2ServerResponse;
+import type { Answer, AnswerHeaders, BodyAnswer, ChunkedAnswer, StreamAnswer } from '../wire/answer.ts';
+import { acceptsGzip } from '../wire/negotiate.ts';
+import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import { headerOf, isGone } from '../wire/hub-request.ts';
 
 const GZIP_FROM_BYTES = 128 * 1024;
 const gzipAsync = promisify(gzip);
-
-export function headerOf(request: HubRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value.join(',') : value;
-}
 
 /** Writes the answer; resolves when everything is handed to the socket (streams: when they have begun). */
 export async function sendAnswer(
@@ -116,11 +109,6 @@ function startStream(response: HubResponse, answer: StreamAnswer, exchange: Exch
       response.once('close', callback);
     },
   });
-}
-
-/** The client has gone. The compatibility classes of HTTP/2 do not say so themselves. */
-export function isGone(response: HubResponse): boolean {
-  return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }
 
 function pendingBytes(response: HubResponse): number {

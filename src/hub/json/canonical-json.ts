@@ -1,4 +1,4 @@
-import { spendWork } from '../work/work-budget.ts';
+import { spendWork } from './work-budget.ts';
 import type { JsonValue } from './json-value.ts';
 import { isObject } from './json-value.ts';
 

@@ -1,4 +1,4 @@
-import { spendOnKeys, spendWork } from '../work/work-budget.ts';
+import { spendOnKeys, spendWork } from './work-budget.ts';
 
 /** Plain JSON, as it comes off the wire. Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;

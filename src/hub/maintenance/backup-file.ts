@@ -13,8 +13,8 @@ import { listedFile, writeManifest } from '../log/manifest.ts';
 import type { RecoveredState } from '../log/recovery.ts';
 import { recoverState } from '../log/recovery.ts';
 import { writeSnapshot } from '../log/snapshot-file.ts';
-import { clusterDirectory } from '../members/cluster-directory.ts';
-import { ClusterRegister } from '../members/cluster-register.ts';
+import { clusterDirectory } from '../cluster/cluster-directory.ts';
+import { ClusterRegister } from '../cluster/cluster-register.ts';
 import { clustersIn, SECRET_FILES } from './data-layout.ts';
 
 const FORMAT = 'berth-hub-backup/1';

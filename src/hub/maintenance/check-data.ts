@@ -3,8 +3,8 @@ import { objectAt, isObject, textAt } from '../json/json-value.ts';
 import type { LogIdentity } from '../log/journal.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import { recoverState } from '../log/recovery.ts';
-import { clusterDirectory } from '../members/cluster-directory.ts';
-import { ClusterRegister } from '../members/cluster-register.ts';
+import { clusterDirectory } from '../cluster/cluster-directory.ts';
+import { ClusterRegister } from '../cluster/cluster-register.ts';
 import { clustersIn, clusterTitle } from './data-layout.ts';
 
 export interface ClusterCheck {

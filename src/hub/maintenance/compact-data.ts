@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/ports.ts';
 import { lockDirectory } from '../log/lock-file.ts';
-import { clusterDirectory } from '../members/cluster-directory.ts';
-import { ClusterRegister } from '../members/cluster-register.ts';
+import { clusterDirectory } from '../cluster/cluster-directory.ts';
+import { ClusterRegister } from '../cluster/cluster-register.ts';
 import { ObjectStore } from '../store/object-store.ts';
 import { clustersIn, clusterTitle } from './data-layout.ts';
 

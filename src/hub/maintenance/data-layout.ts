@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import { ClusterRegister } from '../members/cluster-register.ts';
+import { ClusterRegister } from '../cluster/cluster-register.ts';
 
 export const TOKEN_FILE = 'tokens.json';
 export const REVOCATIONS_FILE = 'revocations.json';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../json/json-value.ts';
 import { subresourceKindSchema } from '../scheme/builtin/builtin-definitions.ts';
 import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import { definitionName } from '../scheme/root-schema.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import { renderPaths } from './render-paths.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 
 const query = (name: string, type = 'string'): JsonObject => ({ name, in: 'query', schema: { type } });
 

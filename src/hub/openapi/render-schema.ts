@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { setOwn } from '../json/json-value.ts';
-import type { Schema, ValueLimits } from '../scheme/schema.ts';
+import type { Schema, ValueLimits } from '../schema/schema.ts';
 
 /** Definitions of one document by name, filled as references to them are rendered. */
 export type Definitions = Map<string, JsonObject>;

@@ -2,9 +2,9 @@ import type { Operation } from 'fast-json-patch';
 import fastJsonPatch from 'fast-json-patch';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepClone, isObject } from '../json/json-value.ts';
-import { StatusError } from '../status/status-error.ts';
-import { badRequest, tooManyOperations, unprocessablePatch } from '../status/status-errors.ts';
-import { WorkExceededError } from '../work/work-budget.ts';
+import { StatusError } from '../wire/status-error.ts';
+import { badRequest, tooManyOperations, unprocessablePatch } from '../wire/status-errors.ts';
+import { WorkExceededError } from '../json/work-budget.ts';
 import { PatchGrowth } from './patch-growth.ts';
 
 /** maxJSONPatchOperations of k8s.io/apiserver. */

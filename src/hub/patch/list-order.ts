@@ -1,7 +1,7 @@
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
-import { spendWork } from '../work/work-budget.ts';
+import { spendWork } from '../json/work-budget.ts';
 
 /** What the order of a merged list follows. */
 export interface ListOrder {

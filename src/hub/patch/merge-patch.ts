@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
-import { badRequest } from '../status/status-errors.ts';
-import { spendOnKeys } from '../work/work-budget.ts';
+import { badRequest } from '../wire/status-errors.ts';
+import { spendOnKeys } from '../json/work-budget.ts';
 
 /** RFC 7386 on a whole object: null removes, objects merge, everything else replaces. The input is not changed. */
 export function applyMergePatch(object: JsonObject, patch: JsonValue): JsonObject {

@@ -1,8 +1,8 @@
 import type { Operation } from 'fast-json-patch';
 import type { JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
-import { tooManyCopiedBytes, unprocessablePatch } from '../status/status-errors.ts';
-import { spendOnKeys, spendOnText, spendWork } from '../work/work-budget.ts';
+import { tooManyCopiedBytes, unprocessablePatch } from '../wire/status-errors.ts';
+import { spendOnKeys, spendOnText, spendWork } from '../json/work-budget.ts';
 
 /**
  * What `copy` may add in all, counted as JSON. An operation that copies the result of the one before doubles the object each time.

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
-import { quotedValue } from '../admit/quoted-value.ts';
-import type { Schema } from '../scheme/schema.ts';
-import { badRequest } from '../status/status-errors.ts';
-import { spendOnKeys } from '../work/work-budget.ts';
+import { quotedValue } from '../schema/quoted-value.ts';
+import type { Schema } from '../schema/schema.ts';
+import { badRequest } from '../wire/status-errors.ts';
+import { spendOnKeys } from '../json/work-budget.ts';
 import { KeyedItems } from './keyed-items.ts';
 import { itemIdentity, orderMergedList } from './list-order.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import { BUILTIN_RESOURCES, SUBRESOURCE_KINDS } from '../scheme/builtin/builtin-resources.ts';
-import { badRequest } from '../status/status-errors.ts';
+import { badRequest } from '../wire/status-errors.ts';
 import { decodeMessage } from './decode-message.ts';
 import { ProtoError, ProtoReader } from './proto-reader.ts';
 

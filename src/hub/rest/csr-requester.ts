@@ -1,7 +1,8 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, objectAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import type { DecodedBody, UserInfo } from '../write/write-request.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 
 /** The requester in a CertificateSigningRequest is who asked, whatever the body says. */
 export function fillRequester(

@@ -1,22 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Answer } from '../http/answer.ts';
-import { jsonAnswer } from '../http/answer.ts';
+import type { Answer } from '../wire/answer.ts';
+import { jsonAnswer } from '../wire/answer.ts';
 import { getOwn, textAt } from '../json/json-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { apiVersionOf } from '../scheme/resource-definition.ts';
-import { StatusError } from '../status/status-error.ts';
-import { boundedWork } from '../work/bounded-work.ts';
-import type { DecodedBody } from '../write/write-request.ts';
-import { metadataOf } from './cluster.ts';
-import { parseDeleteOptions } from './delete-options.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
+import { StatusError } from '../wire/status-error.ts';
+import { boundedWork } from '../wire/bounded-work.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
+import { metadataOf } from '../request/cluster.ts';
+import { parseDeleteOptions } from '../request/delete-options.ts';
 import { selectPage } from './list-objects.ts';
-import { parseListOptions } from './list-options.ts';
-import { parseForSelectors } from './parse-for-selectors.ts';
+import { parseListOptions } from '../request/list-options.ts';
+import { parseForSelectors } from '../request/parse-for-selectors.ts';
 import type { DeleteResult } from './object-deleter.ts';
 import { ObjectDeleter } from './object-deleter.ts';
-import { decodeWithinBudget } from './request-body.ts';
-import type { ResourceContext } from './request-context.ts';
+import { decodeWithinBudget } from '../request/request-body.ts';
+import type { ResourceContext } from '../request/request-context.ts';
 
 export async function deleteObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, info, user, query } = context;

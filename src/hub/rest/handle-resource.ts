@@ -1,21 +1,21 @@
-import type { Answer } from '../http/answer.ts';
-import { jsonAnswer } from '../http/answer.ts';
+import type { Answer } from '../wire/answer.ts';
+import { jsonAnswer } from '../wire/answer.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { methodNotAllowed, noSuchResource, notFound } from '../status/status-errors.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { methodNotAllowed, noSuchResource, notFound } from '../wire/status-errors.ts';
 import { toVersion } from '../scheme/to-version.ts';
 import { renderTable } from '../table/table.ts';
 import { watchObjects } from '../watch/watch-objects.ts';
 import { scaleOf } from '../write/scale.ts';
-import { storageKeyOf } from './cluster.ts';
+import { storageKeyOf } from '../request/cluster.ts';
 import { deleteCollection, deleteObject } from './handle-delete.ts';
 import { createObject, patchObject, updateObject } from './handle-write.ts';
-import { checkNotFuture } from './list-options.ts';
+import { checkNotFuture } from '../request/list-options.ts';
 import { listObjects } from './list-objects.ts';
-import { entryJson, shownObjects } from './representation.ts';
-import type { ResourceContext } from './request-context.ts';
-import { formOf } from './request-context.ts';
-import { includeObjectOf } from './table-options.ts';
+import { entryJson, shownObjects } from '../request/representation.ts';
+import type { ResourceContext } from '../request/request-context.ts';
+import { formOf } from '../request/request-context.ts';
+import { includeObjectOf } from '../request/table-options.ts';
 
 /** Subresources that are read and written as the object itself. */
 const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);

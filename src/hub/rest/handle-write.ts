@@ -1,22 +1,22 @@
-import type { Answer } from '../http/answer.ts';
-import { jsonAnswer } from '../http/answer.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { unknownBodyFormat, unsupportedPatchType } from '../status/status-errors.ts';
+import type { Answer } from '../wire/answer.ts';
+import { jsonAnswer } from '../wire/answer.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { unknownBodyFormat, unsupportedPatchType } from '../wire/status-errors.ts';
 import { partialMetadata } from '../table/partial-metadata.ts';
 import { renderTable } from '../table/table.ts';
-import { boundedWork } from '../work/bounded-work.ts';
+import { boundedWork } from '../wire/bounded-work.ts';
 import { scaleOf } from '../write/scale.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
-import type { DecodedBody } from '../write/write-request.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
-import { objectJson } from './representation.ts';
-import { decodeWithinBudget } from './request-body.ts';
-import type { ResourceContext } from './request-context.ts';
-import { formOf } from './request-context.ts';
-import { includeObjectOf } from './table-options.ts';
+import { objectJson } from '../request/representation.ts';
+import { decodeWithinBudget } from '../request/request-body.ts';
+import type { ResourceContext } from '../request/request-context.ts';
+import { formOf } from '../request/request-context.ts';
+import { includeObjectOf } from '../request/table-options.ts';
 import { warningHeaders } from './warning-headers.ts';
-import { parseWriteOptions } from './write-options.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
 
 export async function createObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const target = targetOf(context, ref, 'CreateOptions');

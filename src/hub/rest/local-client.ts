@@ -1,12 +1,12 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
-import { StatusError } from '../status/status-error.ts';
+import { StatusError } from '../wire/status-error.ts';
 import type { EventListener } from '../store/subscriptions.ts';
-import type { UserInfo } from '../write/write-request.ts';
-import type { Cluster } from './cluster.ts';
-import { storageKeyOf } from './cluster.ts';
-import type { DeleteOptions } from './delete-options.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { storageKeyOf } from '../request/cluster.ts';
+import type { DeleteOptions } from '../request/delete-options.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';

@@ -1,7 +1,7 @@
 import { objectAt, textAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { forbidden, notFound } from '../status/status-errors.ts';
-import type { Cluster } from './cluster.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { forbidden, notFound } from '../wire/status-errors.ts';
+import type { Cluster } from '../request/cluster.ts';
 
 /**
  * A namespaced object can come into being only in a namespace that exists and is not on its way out.

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, textAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storedRef, toVersion } from '../scheme/to-version.ts';
-import { StatusError } from '../status/status-error.ts';
-import { notFound } from '../status/status-errors.ts';
+import { StatusError } from '../wire/status-error.ts';
+import { notFound } from '../wire/status-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { markDeleted } from '../write/deletion.ts';
-import type { UserInfo } from '../write/write-request.ts';
-import type { Cluster } from './cluster.ts';
-import { metadataOf, storageKeyOf, timestamp } from './cluster.ts';
-import type { DeleteOptions, Propagation } from './delete-options.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
+import type { DeleteOptions, Propagation } from '../request/delete-options.ts';
 import { isFinalized } from './object-writer.ts';
 import { storeObject } from './store-object.ts';
 

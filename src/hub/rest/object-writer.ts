@@ -2,23 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { accessRefused } from '../auth/access-refused.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storageRef, toVersion } from '../scheme/to-version.ts';
-import { alreadyExists, notFound } from '../status/status-errors.ts';
+import { alreadyExists, notFound } from '../wire/status-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
 import { preparePatch } from '../write/prepare-patch.ts';
 import { prepareApply } from '../write/prepare-apply.ts';
 import { prepareCreate } from '../write/prepare-create.ts';
 import { prepareUpdate } from '../write/prepare-update.ts';
-import type { DecodedBody, PreparedWrite, UserInfo, WriteRequest } from '../write/write-request.ts';
-import type { Cluster } from './cluster.ts';
-import { metadataOf, storageKeyOf, timestamp } from './cluster.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
+import type { PreparedWrite, WriteRequest } from '../write/write-request.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import { fillRequester } from './csr-requester.ts';
 import { requireLiveNamespace } from './namespace-lifecycle.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { storeObject } from './store-object.ts';
-import type { WriteOptions } from './write-options.ts';
+import type { WriteOptions } from '../request/write-options.ts';
 
 /** Which object a write is about, and on whose behalf. `name` is '' on create. */
 export interface WriteTarget {

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { textAt } from '../json/json-value.ts';
 import { noteCurrent } from '../scheme/current-shape.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storageRef, toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { Cluster } from './cluster.ts';
-import { metadataOf, storageKeyOf } from './cluster.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { metadataOf, storageKeyOf } from '../request/cluster.ts';
 
 export interface PreparedObject {
   readonly ref: ResourceRef;

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';
-import { spendOnKeys } from '../work/work-budget.ts';
+import { spendOnKeys } from '../json/work-budget.ts';
 import { objectFields } from './object-fields.ts';
-import type { Schema, SchemaType, ValidationRule, ValueLimits } from './schema.ts';
+import type { Schema, SchemaType, ValidationRule, ValueLimits } from '../schema/schema.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 

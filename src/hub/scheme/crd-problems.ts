@@ -1,10 +1,10 @@
-import { child } from '../admit/field-path.ts';
-import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
-import { dns1035Label, dnsSubdomain } from '../admit/name-rules.ts';
+import { child } from '../schema/field-path.ts';
+import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
+import { dns1035Label, dnsSubdomain } from '../schema/name-rules.ts';
 import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../status/status-errors.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
 import { versionExtraProblems } from './crd-version-problems.ts';
 import { structuralProblems } from './structural-problems.ts';
 

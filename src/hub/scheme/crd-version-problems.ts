@@ -1,9 +1,9 @@
-import type { FieldPath } from '../admit/field-path.ts';
-import { child } from '../admit/field-path.ts';
-import { invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
+import type { FieldPath } from '../schema/field-path.ts';
+import { child } from '../schema/field-path.ts';
+import { invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../status/status-errors.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];

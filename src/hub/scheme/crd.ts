@@ -7,7 +7,7 @@ import type {
   ResourceVersion,
   ScalePaths,
   Subresources,
-} from './resource-definition.ts';
+} from '../schema/resource-definition.ts';
 import { compileRootSchema, definitionName } from './root-schema.ts';
 import type { Scheme } from './scheme.ts';
 import { compareVersionPriority } from './version-priority.ts';

@@ -1,6 +1,6 @@
 import { builtinDefinitions } from './builtin/builtin-definitions.ts';
 import { ocmDefinitions } from './ocm/ocm-definitions.ts';
-import type { ResourceDefinition } from './resource-definition.ts';
+import type { ResourceDefinition } from '../schema/resource-definition.ts';
 import { Scheme } from './scheme.ts';
 
 /** Definitions never change, so all clusters of a process share them: compiling the schemas takes longer than the rest of a member. */

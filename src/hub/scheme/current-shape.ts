@@ -1,9 +1,9 @@
-import { applyDefaults } from '../admit/default-values.ts';
-import { prune } from '../admit/prune.ts';
+import { applyDefaults } from '../schema/default-values.ts';
+import { prune } from '../schema/prune.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { textAt } from '../json/json-value.ts';
-import type { ResourceDefinition, ResourceVersion } from './resource-definition.ts';
-import type { Schema } from './schema.ts';
+import type { ResourceDefinition, ResourceVersion } from '../schema/resource-definition.ts';
+import type { Schema } from '../schema/schema.ts';
 
 /**
  * Stored custom resources keep the shape that their definition had when they were written. Who reads one sees it as the definition

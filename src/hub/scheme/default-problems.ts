@@ -1,12 +1,12 @@
-import type { FieldPath } from '../admit/field-path.ts';
-import { child } from '../admit/field-path.ts';
-import { invalidValue } from '../admit/field-problems.ts';
-import { prune } from '../admit/prune.ts';
-import { validateEmbedded } from '../admit/validate-embedded.ts';
-import { validateValue } from '../admit/validate-value.ts';
+import type { FieldPath } from '../schema/field-path.ts';
+import { child } from '../schema/field-path.ts';
+import { invalidValue } from '../schema/field-problems.ts';
+import { prune } from '../schema/prune.ts';
+import { validateEmbedded } from '../schema/validate-embedded.ts';
+import { validateValue } from '../schema/validate-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn } from '../json/json-value.ts';
-import type { FieldProblem } from '../status/status-errors.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
 import { compileSchema } from './compile-schema.ts';
 
 /** A default must be what its own schema allows, and nothing of it may be pruned. */

@@ -1,5 +1,5 @@
 import { builtinSchema } from './builtin/builtin-schemas.ts';
-import type { Schema } from './schema.ts';
+import type { Schema } from '../schema/schema.ts';
 
 const TEXT: Schema = { type: 'string' };
 

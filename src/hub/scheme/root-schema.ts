@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { compileSchema } from './compile-schema.ts';
 import { objectFields } from './object-fields.ts';
-import type { Schema } from './schema.ts';
+import type { Schema } from '../schema/schema.ts';
 
 /** Compiles the schema of a whole custom resource: its apiVersion, kind and metadata are those of every object. */
 export function compileRootSchema(json: JsonObject): Schema {

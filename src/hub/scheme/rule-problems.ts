@@ -1,13 +1,13 @@
 import { celProblemText } from '../../core/cel/cel-problem.ts';
 import type { CelProgram } from '../../core/cel/compile-cel.ts';
 import { compileValidation } from '../../core/cel/validation-cel.ts';
-import type { FieldPath } from '../admit/field-path.ts';
-import { child, pathText } from '../admit/field-path.ts';
-import { invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
+import type { FieldPath } from '../schema/field-path.ts';
+import { child, pathText } from '../schema/field-path.ts';
+import { invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../status/status-errors.ts';
-import { spendWork } from '../work/work-budget.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
+import { spendWork } from '../json/work-budget.ts';
 import { undefinedField } from './rule-fields.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];

@@ -1,4 +1,4 @@
-import type { ResourceDefinition, ResourceRef } from './resource-definition.ts';
+import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { compareVersionPriority } from './version-priority.ts';
 
 /** The resources of one group and version, sorted by plural. */

@@ -1,12 +1,12 @@
-import type { FieldPath } from '../admit/field-path.ts';
-import { child } from '../admit/field-path.ts';
-import { forbiddenField, invalidValue, required, unsupportedValue } from '../admit/field-problems.ts';
-import { compilePattern } from '../admit/pattern.ts';
+import type { FieldPath } from '../schema/field-path.ts';
+import { child } from '../schema/field-path.ts';
+import { forbiddenField, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
+import { compilePattern } from '../schema/pattern.ts';
 import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../status/status-errors.ts';
-import { spendWork } from '../work/work-budget.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
+import { spendWork } from '../json/work-budget.ts';
 import { defaultProblems } from './default-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 

@@ -3,10 +3,10 @@ import { textAt } from '../json/json-value.ts';
 import { autoscalerToV1, autoscalerToV2 } from './autoscaler-conversion.ts';
 import { currentShape, fitTo } from './current-shape.ts';
 import { eventFromCore, eventToCore } from './event-conversion.ts';
-import { internalError } from '../status/status-errors.ts';
-import type { StatusError } from '../status/status-error.ts';
-import type { ResourceDefinition, ResourceRef } from './resource-definition.ts';
-import { apiVersionOf } from './resource-definition.ts';
+import { internalError } from '../wire/status-errors.ts';
+import type { StatusError } from '../wire/status-error.ts';
+import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
 
 /**
  * A stored object as the version `ref` shows it. Versions of custom resources differ by their apiVersion and their schema; of

@@ -4,7 +4,7 @@ import type { LogIdentity } from '../log/journal.ts';
 import { Journal } from '../log/journal.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import type { SnapshotObject } from '../log/snapshot-file.ts';
-import { objectTooLarge } from '../status/status-errors.ts';
+import { objectTooLarge } from '../wire/status-errors.ts';
 import type { StoreEvent } from './event-ring.ts';
 import { EventRing } from './event-ring.ts';
 import { OwnerIndex } from './owner-index.ts';

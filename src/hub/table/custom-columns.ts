@@ -2,7 +2,7 @@ import { findResults } from '../../core/jsonpath/find-results.ts';
 import { formatJsonPathValue } from '../../core/jsonpath/format-value.ts';
 import { parseJsonPath } from '../../core/jsonpath/parse-template.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import type { PrinterColumn } from '../scheme/resource-definition.ts';
+import type { PrinterColumn } from '../schema/resource-definition.ts';
 import type { Column } from './column.ts';
 import { AGE_COLUMN, NAME_COLUMN } from './column.ts';
 import { ageText } from './human-duration.ts';

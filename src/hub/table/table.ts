@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import type { ResourceRef, ResourceVersion } from '../scheme/resource-definition.ts';
+import type { ResourceRef, ResourceVersion } from '../schema/resource-definition.ts';
 import { builtinColumns } from './builtin-columns.ts';
 import type { Column } from './column.ts';
 import { customColumns } from './custom-columns.ts';

@@ -38,7 +38,7 @@ import {
   STORAGE_CLASS_RULES,
   VOLUME_RULES,
 } from './storage-rules.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { KindRules } from './kind-rules.ts';
 
 /** By `plural.group`. */

@@ -1,4 +1,4 @@
-import { dnsLabel } from '../admit/name-rules.ts';
+import { dnsLabel } from '../schema/name-rules.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import { checkClaimSpec } from './claim-spec.ts';

@@ -1,4 +1,4 @@
-import { dnsLabel, dnsSubdomain } from '../admit/name-rules.ts';
+import { dnsLabel, dnsSubdomain } from '../schema/name-rules.ts';
 import { deepEqual, getOwn, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { Place } from './place.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
 import { utf8LengthBytes } from '../../core/model/utf8-length.ts';
-import type { NameRule } from '../admit/name-rules.ts';
+import type { NameRule } from '../schema/name-rules.ts';
 import type { KindRules } from './kind-rules.ts';
 import type { Place } from './place.ts';
 

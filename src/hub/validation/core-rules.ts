@@ -1,4 +1,4 @@
-import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../admit/name-rules.ts';
+import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../schema/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkLegacyCidr, parseLegacyCidr } from './ip-rules.ts';

@@ -1,12 +1,12 @@
-import { child } from '../admit/field-path.ts';
-import { dnsSubdomain, pathSegment } from '../admit/name-rules.ts';
+import { child } from '../schema/field-path.ts';
+import { dnsSubdomain, pathSegment } from '../schema/name-rules.ts';
 import {
   checkAnnotations,
   checkLabels,
   validateChangedMetadata,
   validateNames,
   validateNewMetadata,
-} from '../admit/validate-metadata.ts';
+} from '../schema/validate-metadata.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, objectAt } from '../json/json-value.ts';
 import type { KindRules } from './kind-rules.ts';

@@ -1,5 +1,5 @@
-import type { FieldPath } from '../admit/field-path.ts';
-import { pathText } from '../admit/field-path.ts';
+import type { FieldPath } from '../schema/field-path.ts';
+import { pathText } from '../schema/field-path.ts';
 import {
   duplicate,
   forbiddenField,
@@ -10,11 +10,11 @@ import {
   tooLong,
   tooMany,
   unsupportedValue,
-} from '../admit/field-problems.ts';
-import type { NameRule } from '../admit/name-rules.ts';
+} from '../schema/field-problems.ts';
+import type { NameRule } from '../schema/name-rules.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, isObject, listAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../status/status-errors.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
 
 const EMPTY: JsonObject = {};
 

@@ -1,4 +1,4 @@
-import { pathSegment } from '../admit/name-rules.ts';
+import { pathSegment } from '../schema/name-rules.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import { checkAtMostHundredPercent, checkCountOrPercent } from './int-or-percent-rules.ts';
 import type { KindRules } from './kind-rules.ts';

@@ -1,4 +1,4 @@
-import type { NameRule } from '../admit/name-rules.ts';
+import type { NameRule } from '../schema/name-rules.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import type { Place } from './place.ts';
 

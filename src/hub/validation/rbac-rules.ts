@@ -1,4 +1,4 @@
-import { dnsSubdomain, pathSegment } from '../admit/name-rules.ts';
+import { dnsSubdomain, pathSegment } from '../schema/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { KindRules } from './kind-rules.ts';

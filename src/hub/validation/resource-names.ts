@@ -1,4 +1,4 @@
-import { qualifiedName } from '../admit/name-rules.ts';
+import { qualifiedName } from '../schema/name-rules.ts';
 import type { Place } from './place.ts';
 
 /** Names of resources that are counted or limited. Source: pkg/apis/core/helper. */

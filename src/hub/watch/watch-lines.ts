@@ -1,9 +1,9 @@
-import type { ResponseForm } from '../http/negotiate.ts';
+import type { ResponseForm } from '../wire/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { IncludeObject } from '../rest/table-options.ts';
-import { entryJson } from '../rest/representation.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { apiVersionOf } from '../scheme/resource-definition.ts';
+import type { IncludeObject } from '../request/table-options.ts';
+import { entryJson } from '../request/representation.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StoredObject } from '../store/stored-object.ts';

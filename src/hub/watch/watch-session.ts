@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports.ts';
 import { errorText } from '../../core/errors.ts';
-import type { StreamSink } from '../http/answer.ts';
-import { StatusError } from '../status/status-error.ts';
-import { internalError } from '../status/status-errors.ts';
+import type { StreamSink } from '../wire/answer.ts';
+import { StatusError } from '../wire/status-error.ts';
+import { internalError } from '../wire/status-errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StoredObject } from '../store/stored-object.ts';

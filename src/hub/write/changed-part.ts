@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, setOwn } from '../json/json-value.ts';
-import type { Schema } from '../scheme/schema.ts';
+import type { Schema } from '../schema/schema.ts';
 
 /** The top-level fields that a write touched, with a schema that looks at them alone. */
 export interface ChangedPart {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 
 export interface DeletionMark {

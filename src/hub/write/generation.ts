@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 
 /** Whether the part that a generation counts changed: everything but metadata, and but status where that is a subresource. */
 export function specChanged(ref: ResourceRef, before: JsonObject, after: JsonObject): boolean {

@@ -1,16 +1,16 @@
-import { typeName } from '../admit/validate-value.ts';
-import { coerceObjects } from '../admit/coerce-objects.ts';
-import { decodeProblem } from '../admit/decode-problem.ts';
-import { prune } from '../admit/prune.ts';
-import { applyDefaults } from '../admit/default-values.ts';
-import { invalidValue } from '../admit/field-problems.ts';
-import { quotedValue } from '../admit/quoted-value.ts';
+import { typeName } from '../schema/validate-value.ts';
+import { coerceObjects } from '../scheme/coerce-objects.ts';
+import { decodeProblem } from '../schema/decode-problem.ts';
+import { prune } from '../schema/prune.ts';
+import { applyDefaults } from '../schema/default-values.ts';
+import { invalidValue } from '../schema/field-problems.ts';
+import { quotedValue } from '../schema/quoted-value.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, objectAt, textAt } from '../json/json-value.ts';
-import { apiVersionOf } from '../scheme/resource-definition.ts';
-import type { Schema } from '../scheme/schema.ts';
-import type { StatusError } from '../status/status-error.ts';
-import { badRequest, invalid } from '../status/status-errors.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { StatusError } from '../wire/status-error.ts';
+import { badRequest, invalid } from '../wire/status-errors.ts';
 import { changedPart } from './changed-part.ts';
 import type { WriteRequest } from './write-request.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { FieldProblem } from '../status/status-errors.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
 import { rulesOf } from '../validation/all-rules.ts';
 import { checkMetadata } from '../validation/metadata-rules.ts';
 import { Place } from '../validation/place.ts';

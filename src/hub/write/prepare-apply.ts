@@ -1,16 +1,17 @@
 import { serverSideApply } from '../apply/server-side-apply.ts';
-import { applyDefaults } from '../admit/default-values.ts';
-import { coerceObjects } from '../admit/coerce-objects.ts';
-import { decodeProblem } from '../admit/decode-problem.ts';
+import { applyDefaults } from '../schema/default-values.ts';
+import { coerceObjects } from '../scheme/coerce-objects.ts';
+import { decodeProblem } from '../schema/decode-problem.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, objectAt, textAt } from '../json/json-value.ts';
-import { apiVersionOf } from '../scheme/resource-definition.ts';
-import { badRequest, invalid } from '../status/status-errors.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
+import { badRequest, invalid } from '../wire/status-errors.ts';
 import { changedPart } from './changed-part.ts';
 import { finishCreate, ownership } from './prepare-create.ts';
 import { finishUpdate } from './prepare-update.ts';
 import { checkPreconditions } from './server-metadata.ts';
-import type { DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
+import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 export interface ApplyOptions {
   readonly force: boolean;

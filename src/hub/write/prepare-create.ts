@@ -6,7 +6,8 @@ import { acceptIncoming, withoutEmpty } from './incoming.ts';
 import { birthMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
-import type { AdmissionWrite, DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
+import type { AdmissionWrite, PreparedWrite, WriteRequest } from './write-request.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
 
 /** POST: a new object, complete except for its resourceVersion. Throws 400 and 422. */
 export function prepareCreate(request: WriteRequest, body: DecodedBody): PreparedWrite {

@@ -2,11 +2,12 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
-import { unknownBodyFormat } from '../status/status-errors.ts';
+import { unknownBodyFormat } from '../wire/status-errors.ts';
 import { acceptIncoming } from './incoming.ts';
 import { finishScale, finishUpdate, trackedAs } from './prepare-update.ts';
 import { patchScale } from './scale.ts';
-import type { DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
+import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic';
 

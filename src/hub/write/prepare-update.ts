@@ -16,7 +16,8 @@ import {
 } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
-import type { DecodedBody, PreparedWrite, WriteRequest } from './write-request.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
+import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 /** PUT: the object that replaces `live`. Throws 400, 409 and 422. */
 export function prepareUpdate(request: WriteRequest, live: JsonObject, body: DecodedBody): PreparedWrite {

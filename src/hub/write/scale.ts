@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
-import { badRequest, invalid, noSuchResource } from '../status/status-errors.ts';
-import { invalidValue } from '../admit/field-problems.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { badRequest, invalid, noSuchResource } from '../wire/status-errors.ts';
+import { invalidValue } from '../schema/field-problems.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** autoscaling/v1 Scale of a workload, or of a custom resource that declares the paths. */

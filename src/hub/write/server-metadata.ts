@@ -1,7 +1,7 @@
-import { forbiddenField } from '../admit/field-problems.ts';
+import { forbiddenField } from '../schema/field-problems.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import { badRequest, conflict, invalid, OBJECT_MODIFIED } from '../status/status-errors.ts';
+import { badRequest, conflict, invalid, OBJECT_MODIFIED } from '../wire/status-errors.ts';
 import type { WriteRequest } from './write-request.ts';
 
 const SERVER_OWNED = [

@@ -1,32 +1,8 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import type { ResourceRef } from '../scheme/resource-definition.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
-
-/** Who asks, as authentication found out. */
-export interface UserInfo {
-  readonly name: string;
-  readonly uid?: string | undefined;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
-}
-
-/** One question to authorization. Absent words mean ''. */
-export interface AccessQuestion {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string | undefined;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-}
-
-/** A decoded request body. */
-export interface DecodedBody {
-  readonly value: JsonValue;
-  /** Faults that only `fieldValidation` Strict and Warn report, e.g. `duplicate field "spec.x"`. */
-  readonly strictErrors: readonly string[];
-}
 
 /** A write as the pipeline sees it: no sockets, no store, no clock. */
 export interface WriteRequest {

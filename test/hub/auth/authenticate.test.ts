@@ -8,7 +8,7 @@ import { ClientCertificates } from '../../../src/hub/auth/client-certificates.ts
 import { Revocations } from '../../../src/hub/auth/revocations.ts';
 import { createSigningKey, ServiceAccountTokens } from '../../../src/hub/auth/service-account-tokens.ts';
 import { TokenFile } from '../../../src/hub/auth/token-file.ts';
-import type { HubRequest } from '../../../src/hub/http/transport.ts';
+import type { HubRequest } from '../../../src/hub/wire/hub-request.ts';
 
 let directory: string;
 let tokens: TokenFile;

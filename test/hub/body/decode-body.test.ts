@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeBody } from '../../../src/hub/body/decode-body.ts';
-import { StatusError } from '../../../src/hub/status/status-error.ts';
-import type { DecodedBody } from '../../../src/hub/write/write-request.ts';
+import { StatusError } from '../../../src/hub/wire/status-error.ts';
+import type { DecodedBody } from '../../../src/hub/body/decoded-body.ts';
 
 const decode = (text: string, type: string): DecodedBody =>
   decodeBody(new TextEncoder().encode(text), type, { kind: 'ConfigMap' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PRIORITY_LEVELS, priorityLevelOf } from '../../../src/hub/flow/priority-levels.ts';
-import { parseRequestInfo } from '../../../src/hub/http/request-info.ts';
+import { parseRequestInfo } from '../../../src/hub/wire/request-info.ts';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/x/leases/y';
 const SECRET = '/api/v1/namespaces/x/secrets/y';

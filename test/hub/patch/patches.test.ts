@@ -4,7 +4,7 @@ import { applyJsonPatch } from '../../../src/hub/patch/json-patch.ts';
 import { applyMergePatch } from '../../../src/hub/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../../src/hub/patch/strategic-merge-patch.ts';
 import { builtinSchema } from '../../../src/hub/scheme/builtin/builtin-schemas.ts';
-import { StatusError } from '../../../src/hub/status/status-error.ts';
+import { StatusError } from '../../../src/hub/wire/status-error.ts';
 
 function refusal(run: () => unknown): number {
   try {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/hub/json/json-value.ts';
 import { decodeProtobuf } from '../../../src/hub/proto/decode-protobuf.ts';
-import { StatusError } from '../../../src/hub/status/status-error.ts';
+import { StatusError } from '../../../src/hub/wire/status-error.ts';
 import type { Part } from './proto-writer.ts';
 import { bool, bytes, concat, double, entry, envelope, int, message, text } from './proto-writer.ts';
 

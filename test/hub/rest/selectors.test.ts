@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matchesFields, parseFieldSelector, selectedName } from '../../../src/hub/rest/field-selector.ts';
-import { matchesLabels, parseLabelSelector } from '../../../src/hub/rest/label-selector.ts';
+import { matchesFields, parseFieldSelector, selectedName } from '../../../src/hub/request/field-selector.ts';
+import { matchesLabels, parseLabelSelector } from '../../../src/hub/request/label-selector.ts';
 
 const object = (labels: Record<string, string>) => ({ metadata: { name: 'n', labels } });
 

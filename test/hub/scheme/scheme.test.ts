@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
-import type { ResourceDefinition } from '../../../src/hub/scheme/resource-definition.ts';
-import { apiVersionOf } from '../../../src/hub/scheme/resource-definition.ts';
+import type { ResourceDefinition } from '../../../src/hub/schema/resource-definition.ts';
+import { apiVersionOf } from '../../../src/hub/schema/resource-definition.ts';
 import { toVersion } from '../../../src/hub/scheme/to-version.ts';
 import { compareVersionPriority } from '../../../src/hub/scheme/version-priority.ts';
 

@@ -3,21 +3,17 @@ import type { JsonObject } from '../../../src/hub/json/json-value.ts';
 import { objectAt, textAt } from '../../../src/hub/json/json-value.ts';
 import { definitionFromCrd } from '../../../src/hub/scheme/crd.ts';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
-import type { ResourceRef } from '../../../src/hub/scheme/resource-definition.ts';
-import { StatusError } from '../../../src/hub/status/status-error.ts';
-import { alreadyExists, noSuchResource, notFound } from '../../../src/hub/status/status-errors.ts';
+import type { ResourceRef } from '../../../src/hub/schema/resource-definition.ts';
+import { StatusError } from '../../../src/hub/wire/status-error.ts';
+import { alreadyExists, noSuchResource, notFound } from '../../../src/hub/wire/status-errors.ts';
 import type { PatchType } from '../../../src/hub/write/prepare-patch.ts';
 import { preparePatch } from '../../../src/hub/write/prepare-patch.ts';
 import { prepareApply } from '../../../src/hub/write/prepare-apply.ts';
 import { prepareCreate } from '../../../src/hub/write/prepare-create.ts';
 import { prepareUpdate } from '../../../src/hub/write/prepare-update.ts';
-import { boundedWork } from '../../../src/hub/work/bounded-work.ts';
-import type {
-  DecodedBody,
-  FieldValidation,
-  PreparedWrite,
-  WriteRequest,
-} from '../../../src/hub/write/write-request.ts';
+import { boundedWork } from '../../../src/hub/wire/bounded-work.ts';
+import type { DecodedBody } from '../../../src/hub/body/decoded-body.ts';
+import type { FieldValidation, PreparedWrite, WriteRequest } from '../../../src/hub/write/write-request.ts';
 
 export interface Answer {
   readonly status: number;

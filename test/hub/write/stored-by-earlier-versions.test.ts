@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/hub/json/json-value.ts';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
-import type { ResourceRef } from '../../../src/hub/scheme/resource-definition.ts';
+import type { ResourceRef } from '../../../src/hub/schema/resource-definition.ts';
 import { preparePatch } from '../../../src/hub/write/prepare-patch.ts';
 
 const scheme = createScheme();

@@ -1,5 +1,5 @@
-import type { ResourceDefinition, Subresources } from '../resource-definition.ts';
-import type { Schema } from '../schema.ts';
+import type { ResourceDefinition, Subresources } from '../../schema/resource-definition.ts';
+import type { Schema } from '../../schema/schema.ts';
 import type { BuiltinResource } from './builtin-resources.ts';
 import { BUILTIN_RESOURCES, SUBRESOURCE_KINDS, WORKLOAD_SCALE } from './builtin-resources.ts';
 import { builtinSchema } from './builtin-schemas.ts';

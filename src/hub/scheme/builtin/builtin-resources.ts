@@ -1,4 +1,4 @@
-import type { OtherSubresource, ScalePaths } from '../resource-definition.ts';
+import type { OtherSubresource, ScalePaths } from '../../schema/resource-definition.ts';
 
 export interface BuiltinVersion {
   readonly version: string;

@@ -1,7 +1,7 @@
 import { BugError } from '../../../core/errors.ts';
 import type { JsonValue } from '../../json/json-value.ts';
-import type { PatchStrategy, Schema, SchemaType } from '../schema.ts';
-import { ANY_VALUE } from '../schema.ts';
+import type { PatchStrategy, Schema, SchemaType } from '../../schema/schema.ts';
+import { ANY_VALUE } from '../../schema/schema.ts';
 import data from './kubernetes-schemas.json' with { type: 'json' };
 
 /*

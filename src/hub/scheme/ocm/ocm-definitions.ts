@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { ALL_VERBS } from '../builtin/builtin-definitions.ts';
 import { compileRootSchema, definitionName } from '../root-schema.ts';
-import type { ResourceDefinition, ResourceVersion } from '../resource-definition.ts';
+import type { ResourceDefinition, ResourceVersion } from '../../schema/resource-definition.ts';
 import { compareVersionPriority } from '../version-priority.ts';
 import { ADDON_KINDS } from './addon-kinds.ts';
 import { CLUSTER_KINDS } from './cluster-kinds.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json-value.ts';
-import type { PrinterColumn } from '../resource-definition.ts';
+import type { PrinterColumn } from '../../schema/resource-definition.ts';
 
 /** One row of the tables of OCM's kinds. Plural and singular follow from the kind. */
 export interface OcmKind {

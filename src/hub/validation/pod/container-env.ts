@@ -1,5 +1,5 @@
-import type { NameRule } from '../../admit/name-rules.ts';
-import { asPrefix, dnsLabel, dnsSubdomain } from '../../admit/name-rules.ts';
+import type { NameRule } from '../../schema/name-rules.ts';
+import { asPrefix, dnsLabel, dnsSubdomain } from '../../schema/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { objectAt, textAt } from '../../json/json-value.ts';
 import { configKey } from '../config-rules.ts';

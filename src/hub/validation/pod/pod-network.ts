@@ -1,5 +1,5 @@
-import type { NameRule } from '../../admit/name-rules.ts';
-import { dnsLabel, dnsSubdomain } from '../../admit/name-rules.ts';
+import type { NameRule } from '../../schema/name-rules.ts';
+import { dnsLabel, dnsSubdomain } from '../../schema/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLegacyIp } from '../ip-rules.ts';

@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../../core/model/quantity.ts';
-import { qualifiedName } from '../../admit/name-rules.ts';
+import { qualifiedName } from '../../schema/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkVolumePath } from '../path-rules.ts';

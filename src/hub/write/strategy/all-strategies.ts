@@ -1,4 +1,4 @@
-import type { ResourceRef } from '../../scheme/resource-definition.ts';
+import type { ResourceRef } from '../../schema/resource-definition.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
 import { PRIORITY_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY } from './class-strategies.ts';
 import { SECRET_STRATEGY } from './secret-strategy.ts';

@@ -1,9 +1,9 @@
-import { invalidValue } from '../../admit/field-problems.ts';
+import { invalidValue } from '../../schema/field-problems.ts';
 import { readCertificateRequest } from '../../auth/certificate-request.ts';
 import { requestText } from '../../auth/client-signer.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { FieldProblem } from '../../status/status-errors.ts';
+import type { FieldProblem } from '../../wire/status-errors.ts';
 import type { Strategy } from './strategy.ts';
 
 /** A request never changes after it was made; approval changes its conditions, the signer its certificate. */

@@ -1,7 +1,7 @@
-import { forbiddenField, IMMUTABLE, invalidValue } from '../../admit/field-problems.ts';
+import { forbiddenField, IMMUTABLE, invalidValue } from '../../schema/field-problems.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { deepEqual, getOwn } from '../../json/json-value.ts';
-import type { FieldProblem } from '../../status/status-errors.ts';
+import type { FieldProblem } from '../../wire/status-errors.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Pods carry the number of their class: it cannot change behind them. */

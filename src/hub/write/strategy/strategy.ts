@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json-value.ts';
-import type { FieldProblem } from '../../status/status-errors.ts';
+import type { FieldProblem } from '../../wire/status-errors.ts';
 
 /** What one kind does besides what every kind does. All functions return new objects. */
 export interface Strategy {

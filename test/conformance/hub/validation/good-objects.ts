@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { loadAll } from 'js-yaml';
 import type { JsonObject } from '../../../../src/hub/json/json-value.ts';
 import { objectAt, textAt } from '../../../../src/hub/json/json-value.ts';
-import type { ResourceRef } from '../../../../src/hub/scheme/resource-definition.ts';
+import type { ResourceRef } from '../../../../src/hub/schema/resource-definition.ts';
 import type { Scheme } from '../../../../src/hub/scheme/scheme.ts';
 
 /** All objects of `objects/` and `charts/`: every API server accepts them. */

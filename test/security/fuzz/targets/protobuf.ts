@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { textAt } from '../../../../src/hub/json/json-value.ts';
 import { decodeProtobuf } from '../../../../src/hub/proto/decode-protobuf.ts';
-import { StatusError } from '../../../../src/hub/status/status-error.ts';
+import { StatusError } from '../../../../src/hub/wire/status-error.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { outcomeOf } from '../fuzz-target.ts';
 

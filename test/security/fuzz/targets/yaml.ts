@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readContent } from '../../../../src/app/fleet/read-content.ts';
 import { decodeBody } from '../../../../src/hub/body/decode-body.ts';
-import { StatusError } from '../../../../src/hub/status/status-error.ts';
+import { StatusError } from '../../../../src/hub/wire/status-error.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 

@@ -1,0 +1,46 @@
+import { isMaster } from '../../auth/authorizer.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { deepEqual, objectAt, textAt, withoutKey } from '../../json/json-value.ts';
+import { forbidden } from '../../wire/status-errors.ts';
+import type { AdmissionCheck } from '../../write/write-request.ts';
+import type { UserInfo } from '../../wire/user-info.ts';
+
+const WORK_GROUP = 'work.open-cluster-management.io';
+/** A cluster's agents, and all agents: `O` of the certificates that OCM's registration asks for. */
+const AGENT_GROUP = /^(system:)?open-cluster-management:[^:]+$/;
+/** `system:open-cluster-management:CLUSTER:AGENT`, the `CN`. Add-on agents have more parts. */
+const AGENT_NAME = /^system:open-cluster-management:[^:]+:[^:]+$/;
+/** Metadata that an agent changes, and that every write changes. */
+const FREE_METADATA = ['finalizers', 'managedFields', 'resourceVersion'];
+
+/**
+ * The agent of a cluster reports on its works and holds their finalizers; what they are is not its business. RBAC cannot say so,
+ * because finalizers are written through the same endpoint as the spec. An agent is known by the names that OCM's registration
+ * gives it. The status is free: its endpoint changes nothing else.
+ */
+export const agentRightsCheck: AdmissionCheck = (write) => {
+  const { definition } = write.ref;
+  if (definition.group !== WORK_GROUP || definition.plural !== 'manifestworks') return [];
+  if (write.subresource !== '' || !isAgent(write.user)) return [];
+  if (write.operation === 'UPDATE' && write.old !== undefined && keepsAllElse(write.old, write.object))
+    return [];
+  throw forbidden(
+    definition,
+    textAt(objectAt(write.object, 'metadata'), 'name'),
+    `user ${JSON.stringify(write.user.name)} is the agent of a cluster: it may change the status and the finalizers of works, and nothing else`,
+  );
+};
+
+function isAgent(user: UserInfo): boolean {
+  if (isMaster(user)) return false;
+  return AGENT_NAME.test(user.name) || user.groups.some((group) => AGENT_GROUP.test(group));
+}
+
+function keepsAllElse(old: JsonObject, object: JsonObject): boolean {
+  return deepEqual(withoutFree(old), withoutFree(object));
+}
+
+function withoutFree(work: JsonObject): JsonObject {
+  const metadata = FREE_METADATA.reduce(withoutKey, objectAt(work, 'metadata') ?? {});
+  return { ...work, metadata };
+}

@@ -1,0 +1,24 @@
+import { objectAt, textAt } from '../json/json-value.ts';
+import { forbidden } from '../wire/status-errors.ts';
+import type { AdmissionCheck } from '../write/write-request.ts';
+import { MASTERS_GROUP } from '../auth/authorizer.ts';
+import { readCertificateRequest } from '../auth/certificate-request.ts';
+import { organizationsOf } from '../auth/certificate-subject.ts';
+import { CLIENT_SIGNER, requestText } from '../auth/client-signer.ts';
+
+/** Nobody asks for a certificate of the group system:masters: the admission plugin CertificateSubjectRestriction. */
+export const subjectRestriction: AdmissionCheck = (write) => {
+  const { definition } = write.ref;
+  if (definition.kind !== 'CertificateSigningRequest' || definition.group !== 'certificates.k8s.io')
+    return [];
+  const spec = objectAt(write.object, 'spec');
+  if (write.operation !== 'CREATE' || textAt(spec, 'signerName') !== CLIENT_SIGNER) return [];
+  const request = readCertificateRequest(requestText(spec));
+  const asked = request.kind === 'request' ? organizationsOf(request.subjectDer) : [];
+  if (!asked.includes(MASTERS_GROUP)) return [];
+  throw forbidden(
+    definition,
+    textAt(objectAt(write.object, 'metadata'), 'name'),
+    `use of ${CLIENT_SIGNER} signer with ${MASTERS_GROUP} group is not allowed`,
+  );
+};

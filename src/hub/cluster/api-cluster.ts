@@ -1,0 +1,115 @@
+import type { Clock, Logger } from '../../core/ports.ts';
+import { Aggregator } from '../aggregation/aggregator.ts';
+import { approvalCheck } from '../admission/approval-check.ts';
+import { approvalRules } from '../admission/approval-rules.ts';
+import type { Credentials } from '../auth/authenticate.ts';
+import { Authorizer, RBAC_GROUP } from '../auth/authorizer.ts';
+import { escalationCheck } from '../admission/escalation.ts';
+import { ClientCertificates } from '../auth/client-certificates.ts';
+import type { ClusterAuthorities } from '../auth/key-store.ts';
+import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
+import { ownerReferencesCheck } from '../admission/owner-references.ts';
+import type { Revocations } from '../auth/revocations.ts';
+import { subjectRestriction } from '../admission/subject-restriction.ts';
+import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
+import type { TokenFile } from '../auth/token-file.ts';
+import { Discovery } from '../discovery/serve-discovery.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { LogIdentity } from '../log/journal.ts';
+import type { Cluster, WrittenObject } from '../request/cluster.ts';
+import { ListSnapshots } from '../request/list-snapshots.ts';
+import { createScheme } from '../scheme/create-scheme.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import type { Scheme } from '../scheme/scheme.ts';
+import { ObjectStore } from '../store/object-store.ts';
+import type { AdmissionCheck } from '../write/write-request.ts';
+import { CRD_STORAGE, CustomResources } from './custom-resources.ts';
+
+export interface ApiClusterOptions {
+  /** '' for the hub itself. */
+  readonly name: string;
+  readonly directory: string;
+  readonly identity: Partial<LogIdentity>;
+  readonly authorities: ClusterAuthorities;
+  readonly tokens: TokenFile;
+  readonly revocations: Revocations;
+  readonly serviceAccounts: ServiceAccountTokens;
+  readonly admission: readonly AdmissionCheck[];
+  readonly legacyTokenSecrets: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** One Kubernetes API with everything it needs: the hub, or a member cluster next to it. */
+export class ApiCluster implements Cluster {
+  readonly name: string;
+  readonly scheme: Scheme;
+  readonly store: ObjectStore;
+  readonly authorizer: Authorizer;
+  readonly admission: readonly AdmissionCheck[];
+  readonly snapshots: ListSnapshots;
+  readonly discovery: Discovery;
+  readonly credentials: Credentials;
+  readonly authorities: ClusterAuthorities;
+  readonly legacyTokenSecrets: boolean;
+  readonly aggregator: Aggregator;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly #customResources: CustomResources;
+
+  private constructor(options: ApiClusterOptions, store: ObjectStore) {
+    const { clock, log } = options;
+    this.name = options.name;
+    this.clock = clock;
+    this.log = log;
+    this.store = store;
+    this.scheme = createScheme();
+    this.snapshots = new ListSnapshots(clock);
+    this.discovery = new Discovery(this.scheme);
+    this.authorizer = new Authorizer(store);
+    this.admission = [
+      escalationCheck(this.authorizer),
+      approvalCheck,
+      approvalRules,
+      subjectRestriction,
+      ownerReferencesCheck(this.scheme),
+      ...(options.legacyTokenSecrets ? [] : [legacyTokenNotice]),
+      ...options.admission,
+    ];
+    this.authorities = options.authorities;
+    this.legacyTokenSecrets = options.legacyTokenSecrets;
+    this.aggregator = new Aggregator(this, this.authorities.frontProxy);
+    const certificates = new ClientCertificates(this.authorities.clients.certPem);
+    const { tokens, revocations, serviceAccounts } = options;
+    const nowMs = (): number => clock.now();
+    this.credentials = { tokens, revocations, serviceAccounts, certificates, store, nowMs };
+    this.#customResources = new CustomResources(this.scheme, { clock, log });
+  }
+
+  /** @throws InputError when the stored data is damaged */
+  static async open(options: ApiClusterOptions): Promise<ApiCluster> {
+    const store = await ObjectStore.open({
+      directory: options.directory,
+      identity: options.identity,
+      clock: options.clock,
+      onFatal: options.onFatal,
+      onWarning: (warning) => options.log.warn('recovery', { warning }),
+    });
+    const cluster = new ApiCluster(options, store);
+    for (const entry of store.list(CRD_STORAGE)) cluster.#customResources.register(entry.object);
+    return cluster;
+  }
+
+  readonly complete = (ref: ResourceRef, object: JsonObject): JsonObject =>
+    this.#customResources.complete(ref, object);
+
+  readonly afterWrite = (ref: ResourceRef, written: WrittenObject): void => {
+    if (ref.definition.group === RBAC_GROUP) this.authorizer.forget();
+    this.#customResources.afterWrite(ref, written.entry, written.removed);
+  };
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+}

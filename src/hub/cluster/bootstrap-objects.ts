@@ -1,0 +1,190 @@
+import { RBAC_GROUP } from '../auth/authorizer.ts';
+import { FRONT_PROXY } from '../auth/client-signer.ts';
+import type { ClusterAuthorities } from '../auth/key-store.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { deepEqual, objectAt } from '../json/json-value.ts';
+import { LocalClient } from '../rest/local-client.ts';
+import type { ResourceWords } from '../rest/local-client.ts';
+import type { Cluster } from '../request/cluster.ts';
+
+interface BootstrapObject {
+  readonly resource: ResourceWords;
+  readonly namespace: string;
+  readonly object: JsonObject;
+}
+
+const CORE = { group: '', version: 'v1' };
+const RBAC = { group: RBAC_GROUP, version: 'v1' };
+const RBAC_API = `${RBAC_GROUP}/v1`;
+const READ = ['get', 'list', 'watch'];
+const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
+const BOOTSTRAP_LABEL = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
+
+/** Kinds that the `view` role may read: everything namespaced that holds no secret. */
+const VIEWABLE: readonly (readonly [string, readonly string[]])[] = [
+  [
+    '',
+    [
+      'configmaps',
+      'endpoints',
+      'events',
+      'limitranges',
+      'namespaces',
+      'persistentvolumeclaims',
+      'pods',
+      'resourcequotas',
+      'serviceaccounts',
+      'services',
+    ],
+  ],
+  ['apps', ['*']],
+  ['batch', ['*']],
+  ['networking.k8s.io', ['*']],
+  ['policy', ['*']],
+  ['autoscaling', ['*']],
+  ['events.k8s.io', ['events']],
+];
+
+function rule(
+  apiGroups: readonly string[],
+  resources: readonly string[],
+  verbs: readonly string[],
+): JsonObject {
+  return { apiGroups: [...apiGroups], resources: [...resources], verbs: [...verbs] };
+}
+
+function clusterRole(name: string, rules: readonly JsonObject[]): BootstrapObject {
+  const metadata = { name, labels: BOOTSTRAP_LABEL };
+  const object = { apiVersion: RBAC_API, kind: 'ClusterRole', metadata, rules: [...rules] };
+  return { resource: { ...RBAC, plural: 'clusterroles' }, namespace: '', object };
+}
+
+function clusterRoleBinding(name: string, group: string): BootstrapObject {
+  const object = {
+    apiVersion: RBAC_API,
+    kind: 'ClusterRoleBinding',
+    metadata: { name, labels: BOOTSTRAP_LABEL },
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name },
+    subjects: [{ apiGroup: RBAC_GROUP, kind: 'Group', name: group }],
+  };
+  return { resource: { ...RBAC, plural: 'clusterrolebindings' }, namespace: '', object };
+}
+
+function roles(): BootstrapObject[] {
+  const view = VIEWABLE.map(([group, resources]) => rule([group], resources, READ));
+  const edit = VIEWABLE.map(([group, resources]) =>
+    rule(
+      [group],
+      resources.filter((name) => name !== 'namespaces'),
+      WRITE,
+    ),
+  );
+  const secrets = rule([''], ['secrets'], [...READ, ...WRITE]);
+  const roleAdmin = rule([RBAC_GROUP], ['roles', 'rolebindings'], [...READ, ...WRITE]);
+  const reviews = ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'];
+  const paths = [
+    '/api',
+    '/api/*',
+    '/apis',
+    '/apis/*',
+    '/healthz',
+    '/livez',
+    '/openapi',
+    '/openapi/*',
+    '/readyz',
+    '/version',
+    '/version/',
+    '/',
+  ];
+  return [
+    clusterRole('cluster-admin', [rule(['*'], ['*'], ['*']), { nonResourceURLs: ['*'], verbs: ['*'] }]),
+    clusterRole('admin', [
+      ...view,
+      ...edit,
+      secrets,
+      roleAdmin,
+      rule(['authorization.k8s.io'], ['localsubjectaccessreviews'], ['create']),
+    ]),
+    clusterRole('edit', [...view, ...edit, secrets]),
+    clusterRole('view', view),
+    clusterRole('system:discovery', [{ nonResourceURLs: paths, verbs: ['get'] }]),
+    clusterRole('system:basic-user', [
+      rule(['authorization.k8s.io'], reviews, ['create']),
+      rule(['authentication.k8s.io'], ['selfsubjectreviews'], ['create']),
+    ]),
+    clusterRoleBinding('cluster-admin', 'system:masters'),
+    clusterRoleBinding('system:discovery', 'system:authenticated'),
+    clusterRoleBinding('system:basic-user', 'system:authenticated'),
+  ];
+}
+
+/** What every cluster has from the start. */
+function bootstrapObjects(): readonly BootstrapObject[] {
+  const namespace = (name: string): BootstrapObject => ({
+    resource: { ...CORE, plural: 'namespaces' },
+    namespace: '',
+    object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+  });
+  const reader: BootstrapObject = {
+    resource: { ...RBAC, plural: 'roles' },
+    namespace: 'kube-system',
+    object: {
+      apiVersion: RBAC_API,
+      kind: 'Role',
+      metadata: {
+        name: 'extension-apiserver-authentication-reader',
+        namespace: 'kube-system',
+        labels: BOOTSTRAP_LABEL,
+      },
+      rules: [{ ...rule([''], ['configmaps'], READ), resourceNames: ['extension-apiserver-authentication'] }],
+    },
+  };
+  const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+  return [...names.map(namespace), ...roles(), reader];
+}
+
+const AUTHENTICATION = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
+
+/** Extension servers, and every OCM binary, wait for both authorities here, and know users by them. */
+function authenticationData({ clients, frontProxy }: ClusterAuthorities): JsonObject {
+  return {
+    'client-ca-file': clients.certPem,
+    'requestheader-client-ca-file': frontProxy.certPem,
+    'requestheader-allowed-names': JSON.stringify([FRONT_PROXY]),
+    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+    'requestheader-group-headers': '["X-Remote-Group"]',
+    'requestheader-username-headers': '["X-Remote-User"]',
+  };
+}
+
+/**
+ * Creates what is missing, in one commit; what exists stays as its owner made it, but for the authorities: extension servers
+ * must not go on believing one that is not the cluster's any more.
+ */
+export async function createBootstrapObjects(
+  cluster: Cluster & { readonly authorities: ClusterAuthorities },
+): Promise<void> {
+  const client = new LocalClient(cluster, 'bootstrap');
+  const written: Promise<unknown>[] = [];
+  for (const { resource, namespace, object } of bootstrapObjects()) {
+    const ref = client.ref(resource);
+    if (ref === undefined) continue;
+    const metadata = object['metadata'] as { name: string };
+    if (client.get(ref, { namespace, name: metadata.name }) !== undefined) continue;
+    // Stored at once; what is waited for is the disk.
+    written.push(client.create(ref, namespace, object));
+  }
+  written.push(publishAuthorities(client, authenticationData(cluster.authorities)));
+  await Promise.all(written);
+}
+
+async function publishAuthorities(client: LocalClient, data: JsonObject): Promise<void> {
+  const ref = client.ref({ ...CORE, plural: 'configmaps' });
+  if (ref === undefined) return;
+  const present = client.get(ref, AUTHENTICATION);
+  if (present === undefined) {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...AUTHENTICATION }, data };
+    await client.create(ref, AUTHENTICATION.namespace, object);
+  } else if (!deepEqual(objectAt(present, 'data'), data))
+    await client.mergePatch(ref, AUTHENTICATION, { data });
+}

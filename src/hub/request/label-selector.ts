@@ -1,0 +1,143 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { getOwn, objectAt } from '../json/json-value.ts';
+import { badRequest } from '../wire/status-errors.ts';
+
+/** One requirement of a label selector's text form. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
+  readonly values: readonly string[];
+}
+
+const TOKEN = /\s*(?:(!=|==|=|!|<|>|\(|\)|,)|([^\s!=<>(),]+))/y;
+const KEY = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** `a=b,c in (d, e),!f`: the grammar of `kubectl -l`. @throws StatusError 400 */
+export function parseLabelSelector(text: string): readonly LabelRequirement[] {
+  const tokens = tokenize(text);
+  const requirements: LabelRequirement[] = [];
+  let at = 0;
+  const next = (): string => tokens[at++] ?? '';
+  while (at < tokens.length) {
+    requirements.push(parseRequirement(next, () => tokens[at] ?? ''));
+    if (at >= tokens.length) break;
+    const separator = next();
+    if (separator !== ',') throw unexpected(separator, "',' or 'end of string'");
+    if (at >= tokens.length) throw unexpected('', 'identifier after ,');
+  }
+  return requirements;
+}
+
+function tokenize(text: string): string[] {
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.trimEnd().length) {
+    const match = TOKEN.exec(text);
+    if (match === null)
+      throw badRequest(`unable to parse requirement: unexpected character in ${JSON.stringify(text)}`);
+    tokens.push(match[1] ?? match[2] ?? '');
+  }
+  return tokens;
+}
+
+function parseRequirement(next: () => string, peek: () => string): LabelRequirement {
+  const first = next();
+  if (first === '!') return { key: labelKey(next()), operator: '!', values: [] };
+  const key = labelKey(first);
+  const operator = peek();
+  if (operator === '' || operator === ',') return { key, operator: 'exists', values: [] };
+  next();
+  switch (operator) {
+    case '=':
+    case '==':
+      return { key, operator: 'in', values: [labelValue(key, singleValue(next, peek))] };
+    case '!=':
+      return { key, operator: 'notin', values: [labelValue(key, singleValue(next, peek))] };
+    case '>':
+    case '<':
+      return {
+        key,
+        operator: operator === '>' ? 'gt' : 'lt',
+        values: [integerText(singleValue(next, peek))],
+      };
+    case 'in':
+    case 'notin':
+      return { key, operator, values: valueSet(next, peek).map((value) => labelValue(key, value)) };
+    default:
+      throw unexpected(operator, 'in, notin, =, ==, !=, gt, lt');
+  }
+}
+
+function singleValue(next: () => string, peek: () => string): string {
+  const token = peek();
+  if (token === '' || token === ',') return '';
+  if (/^[!=<>()]/.test(token)) throw unexpected(token, 'identifier');
+  return next();
+}
+
+function valueSet(next: () => string, peek: () => string): string[] {
+  const open = next();
+  if (open !== '(') throw unexpected(open, "'('");
+  const values: string[] = [];
+  for (;;) {
+    if (peek() === ')' || peek() === ',') values.push('');
+    else values.push(singleValue(next, peek));
+    const separator = next();
+    if (separator === ')') return values;
+    if (separator !== ',') throw unexpected(separator, "',' or ')'");
+  }
+}
+
+function unexpected(found: string, expected: string): Error {
+  return badRequest(`unable to parse requirement: found '${found}', expected: ${expected}`);
+}
+
+function labelKey(key: string): string {
+  if (/^[!=<>(),]*$/.test(key)) throw unexpected(key, 'identifier');
+  if (KEY.test(key)) return key;
+  throw badRequest(
+    `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
+  );
+}
+
+function labelValue(key: string, value: string): string {
+  if (VALUE.test(value)) return value;
+  throw badRequest(
+    `unable to parse requirement: values[0][${key}]: Invalid value: ${JSON.stringify(value)}: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
+  );
+}
+
+function integerText(value: string): string {
+  if (/^-?\d+$/.test(value)) return value;
+  throw badRequest(
+    `unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
+  );
+}
+
+export function matchesLabels(requirements: readonly LabelRequirement[], object: JsonObject): boolean {
+  if (requirements.length === 0) return true;
+  const labels = objectAt(objectAt(object, 'metadata'), 'labels') ?? {};
+  return requirements.every((requirement) =>
+    matchesRequirement(requirement, getOwn(labels, requirement.key)),
+  );
+}
+
+function matchesRequirement(requirement: LabelRequirement, value: unknown): boolean {
+  const present = typeof value === 'string';
+  const limit = Number(requirement.values[0]);
+  switch (requirement.operator) {
+    case 'exists':
+      return present;
+    case '!':
+      return !present;
+    case 'in':
+      return present && requirement.values.includes(value);
+    case 'notin':
+      return !present || !requirement.values.includes(value);
+    case 'gt':
+      return present && /^-?\d+$/.test(value) && Number(value) > limit;
+    case 'lt':
+      return present && /^-?\d+$/.test(value) && Number(value) < limit;
+  }
+}

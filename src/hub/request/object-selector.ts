@@ -1,0 +1,17 @@
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { toVersion } from '../scheme/to-version.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { matchesFields } from './field-selector.ts';
+import { matchesLabels } from './label-selector.ts';
+import type { ListOptions } from './list-options.ts';
+
+/** Label and field selectors as one test of stored objects; field paths mean the version that was asked for. */
+export function selectorOf(
+  ref: ResourceRef,
+  options: Pick<ListOptions, 'labels' | 'fields'>,
+): (entry: StoredObject) => boolean {
+  const { labels, fields } = options;
+  if (labels.length === 0 && fields.length === 0) return () => true;
+  if (fields.length === 0) return ({ object }) => matchesLabels(labels, object);
+  return ({ object }) => matchesLabels(labels, object) && matchesFields(fields, toVersion(object, ref));
+}

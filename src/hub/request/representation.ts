@@ -1,0 +1,28 @@
+import type { ResponseForm } from '../wire/negotiate.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { apiVersionOf } from '../schema/resource-definition.ts';
+import { toVersion } from '../scheme/to-version.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { partialMetadata } from '../table/partial-metadata.ts';
+
+/**
+ * The JSON of one stored object in the version asked for; shared text when the version is the stored one. Kubernetes' own kinds need
+ * not be parsed for that; custom ones have to be looked at, since their definition may have changed.
+ */
+export function objectJson(entry: StoredObject, ref: ResourceRef): string {
+  if (ref.definition.builtIn && entry.apiVersion === apiVersionOf(ref)) return entry.json();
+  const shown = toVersion(entry.object, ref);
+  return shown === entry.object ? entry.json() : JSON.stringify(shown);
+}
+
+/** The same, or only its metadata. Tables are rendered by their callers, who know how many rows there are. */
+export function entryJson(entry: StoredObject, ref: ResourceRef, form: ResponseForm): string {
+  return form.as === 'partial'
+    ? JSON.stringify(partialMetadata(toVersion(entry.object, ref)))
+    : objectJson(entry, ref);
+}
+
+export function shownObjects(entries: readonly StoredObject[], ref: ResourceRef): JsonObject[] {
+  return entries.map((entry) => toVersion(entry.object, ref));
+}

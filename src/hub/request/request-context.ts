@@ -1,0 +1,26 @@
+import type { ResourceRequest } from '../wire/request-info.ts';
+import type { ResponseForm } from '../wire/negotiate.ts';
+import { negotiateForm } from '../wire/negotiate.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import type { Cluster } from './cluster.ts';
+
+/** One authorised request, free of sockets. */
+export interface RequestContext {
+  readonly cluster: Cluster;
+  readonly user: UserInfo;
+  readonly query: URLSearchParams;
+  readonly accept: string | undefined;
+  readonly contentType: string;
+  readonly userAgent: string;
+  /** Reads the body once. @param limitBytes 3 MiB unless given. @throws StatusError 408, 413, 429 */
+  readonly body: (limitBytes?: number) => Promise<Buffer>;
+}
+
+/** A request for a resource. */
+export interface ResourceContext extends RequestContext {
+  readonly info: ResourceRequest;
+}
+
+export function formOf(context: RequestContext): ResponseForm {
+  return negotiateForm(context.accept);
+}

@@ -1,0 +1,63 @@
+import { isTrue } from '../wire/request-info.ts';
+import { unsupportedValue } from '../schema/field-problems.ts';
+import { invalid } from '../wire/status-errors.ts';
+import type { FieldValidation } from '../write/write-request.ts';
+
+/** The query of a write, checked. */
+export interface WriteOptions {
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+}
+
+const FIELD_VALIDATIONS: readonly FieldValidation[] = ['Strict', 'Warn', 'Ignore'];
+const MANAGER_LIMIT = 128;
+
+/** @param userAgent names the manager when the query does not (never for apply). @throws StatusError 400 or 422 */
+export function parseWriteOptions(
+  query: URLSearchParams,
+  userAgent: string,
+  optionsKind: string,
+): WriteOptions {
+  const validation = query.get('fieldValidation') ?? '';
+  const fieldValidation =
+    validation === '' ? 'Warn' : FIELD_VALIDATIONS.find((known) => known === validation);
+  if (fieldValidation === undefined)
+    throw invalid({ group: 'meta.k8s.io', kind: optionsKind }, '', [
+      unsupportedValue('fieldValidation', validation, ['', ...FIELD_VALIDATIONS].sort()),
+    ]);
+  return {
+    fieldManager: managerOf(query.get('fieldManager') ?? '', userAgent, optionsKind),
+    fieldValidation,
+    dryRun: parseDryRun(query.getAll('dryRun'), optionsKind),
+    force: isTrue(query.get('force')),
+  };
+}
+
+function managerOf(asked: string, userAgent: string, optionsKind: string): string {
+  if (asked.length > MANAGER_LIMIT)
+    throw invalid({ group: 'meta.k8s.io', kind: optionsKind }, '', [
+      {
+        field: 'fieldManager',
+        reason: 'FieldValueTooLong',
+        message: `Too long: may not be more than ${String(MANAGER_LIMIT)} bytes`,
+      },
+    ]);
+  if (asked !== '' || optionsKind === 'ApplyOptions') return asked;
+  const product = userAgent.split('/')[0] ?? '';
+  return product === '' ? 'unknown' : product.slice(0, MANAGER_LIMIT);
+}
+
+export function parseDryRun(values: readonly string[], optionsKind: string): boolean {
+  const given = values.filter((value) => value !== '');
+  if (given.some((value) => value !== 'All'))
+    throw invalid({ group: 'meta.k8s.io', kind: optionsKind }, '', [
+      {
+        field: 'dryRun',
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(given)}: supported values: "All"`,
+      },
+    ]);
+  return given.length > 0;
+}

@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject, setOwn } from '../json/json-value.ts';
+import type { Schema } from './schema.ts';
+import type { FieldPath } from './field-path.ts';
+import { child, entryOf } from './field-path.ts';
+
+/** What to put in the place of an embedded resource: itself when nothing has to change. */
+export type EmbeddedMapping = (resource: JsonObject, path: FieldPath | undefined) => JsonObject;
+
+/** Where the values of one schema hold embedded resources: the part of the schema tree that leads to them, and nothing else. */
+interface Places {
+  readonly isResource: boolean;
+  readonly fields: readonly (readonly [key: string, places: Places])[];
+  readonly items: Places | undefined;
+  readonly entries: Places | undefined;
+}
+
+/** undefined where a schema has no place for them. Schemas of custom resources are trees; built-in ones have no place. */
+const known = new WeakMap<Schema, Places | undefined>();
+
+function placesIn(schema: Schema): Places | undefined {
+  if (known.has(schema)) return known.get(schema);
+  known.set(schema, undefined);
+  const fields: [string, Places][] = [];
+  for (const [key, below] of schema.properties ?? []) {
+    const places = placesIn(below);
+    if (places !== undefined) fields.push([key, places]);
+  }
+  const items = schema.items === undefined ? undefined : placesIn(schema.items);
+  const entries = typeof schema.additional === 'object' ? placesIn(schema.additional) : undefined;
+  const isResource = schema.embeddedResource === true;
+  const none = !isResource && fields.length === 0 && items === undefined && entries === undefined;
+  const places = none ? undefined : { isResource, fields, items, entries };
+  known.set(schema, places);
+  return places;
+}
+
+/** Maps every embedded resource in a value, the outer ones first. Returns the value itself when nothing changed. */
+export function mapEmbedded(
+  schema: Schema,
+  value: JsonValue,
+  map: EmbeddedMapping,
+  path?: FieldPath,
+): JsonValue {
+  const places = placesIn(schema);
+  return places === undefined ? value : mapPlaces(places, value, map, path);
+}
+
+function mapPlaces(
+  places: Places,
+  value: JsonValue,
+  map: EmbeddedMapping,
+  path: FieldPath | undefined,
+): JsonValue {
+  if (Array.isArray(value))
+    return places.items === undefined ? value : mapList(places.items, value, map, path);
+  if (!isObject(value)) return value;
+  const own = places.isResource ? map(value, path) : value;
+  return mapFields(places, own, map, path);
+}
+
+function mapList(
+  items: Places,
+  list: JsonValue[],
+  map: EmbeddedMapping,
+  path: FieldPath | undefined,
+): JsonValue[] {
+  let copy: JsonValue[] | undefined;
+  list.forEach((item, index) => {
+    const mapped = mapPlaces(items, item, map, child(path, index));
+    if (mapped !== item) (copy ??= [...list])[index] = mapped;
+  });
+  return copy ?? list;
+}
+
+function mapFields(
+  { fields, entries }: Places,
+  object: JsonObject,
+  map: EmbeddedMapping,
+  path: FieldPath | undefined,
+): JsonObject {
+  let copy: JsonObject | undefined;
+  for (const [key, places] of fields) {
+    const value = getOwn(object, key);
+    if (value === undefined) continue;
+    const mapped = mapPlaces(places, value, map, child(path, key));
+    if (mapped !== value) setOwn((copy ??= { ...object }), key, mapped);
+  }
+  if (entries === undefined) return copy ?? object;
+  for (const [key, value] of Object.entries(object)) {
+    if (fields.some(([declared]) => declared === key)) continue;
+    const mapped = mapPlaces(entries, value, map, entryOf(path, key));
+    if (mapped !== value) setOwn((copy ??= { ...object }), key, mapped);
+  }
+  return copy ?? object;
+}

@@ -1,0 +1,52 @@
+import { canonicalJson } from '../json/canonical-json.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { getOwn, isObject, setOwn } from '../json/json-value.ts';
+import type { Schema } from './schema.ts';
+import { ANY_VALUE } from './schema.ts';
+import { spendWork } from '../json/work-budget.ts';
+
+/** Making the text of a key costs more than looking at a value. */
+const STEPS_PER_ELEMENT = 6;
+
+/** How ownership looks at a value: as one leaf, as a list of items with identities, or as a map of fields. */
+export type FieldShape = 'leaf' | 'list' | 'map';
+
+/** Untyped values are deduced: objects are maps, lists are atomic. */
+export function shapeOf(schema: Schema, value: JsonValue | undefined): FieldShape {
+  if (schema.type === 'object') return schema.mapType === 'atomic' ? 'leaf' : 'map';
+  if (schema.type === 'array')
+    return schema.listType === 'set' || schema.listType === 'map' ? 'list' : 'leaf';
+  if (schema.type === '' && schema.intOrString !== true && isObject(value)) return 'map';
+  return 'leaf';
+}
+
+export function fieldSchema(schema: Schema, key: string): Schema {
+  const declared = schema.properties?.get(key);
+  if (declared !== undefined) return declared;
+  return schema.additional === undefined || schema.additional === true ? ANY_VALUE : schema.additional;
+}
+
+/** A field of a struct, not an entry of a map. */
+export function isDeclared(schema: Schema, key: string): boolean {
+  return schema.properties?.has(key) === true;
+}
+
+/** The path element of an item; undefined when a key is missing and has no default. */
+export function itemElement(schema: Schema, item: JsonValue): string | undefined {
+  spendWork(STEPS_PER_ELEMENT);
+  if (schema.listType !== 'map') return `v:${canonicalJson(item)}`;
+  const keys: JsonObject = {};
+  for (const name of [...(schema.listMapKeys ?? [])].sort()) {
+    const value = isObject(item) ? getOwn(item, name) : undefined;
+    const key = value ?? schema.items?.properties?.get(name)?.default;
+    if (key === undefined) return undefined;
+    setOwn(keys, name, key);
+  }
+  return `k:${canonicalJson(keys)}`;
+}
+
+export function isEmptyContainer(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}

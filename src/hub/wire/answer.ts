@@ -1,0 +1,64 @@
+import type { JsonObject } from '../json/json-value.ts';
+import type { StatusError } from './status-error.ts';
+
+/** What a handler decided to answer; only the transport writes it. */
+export type Answer = BodyAnswer | ChunkedAnswer | StreamAnswer | ForwardAnswer;
+
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export interface BodyAnswer {
+  readonly kind: 'body';
+  readonly code: number;
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers?: AnswerHeaders;
+}
+
+/** A large body in pieces; the transport gives way to other requests between them. */
+export interface ChunkedAnswer {
+  readonly kind: 'chunks';
+  readonly code: number;
+  readonly contentType: string;
+  readonly chunks: Iterable<string>;
+}
+
+/** A stream that lives until either side ends it; headers go out at once. */
+export interface StreamAnswer {
+  readonly kind: 'stream';
+  readonly contentType: string;
+  readonly headers?: AnswerHeaders;
+  readonly run: (sink: StreamSink) => void;
+}
+
+/** The transport was handed over to the handler (proxying). */
+export interface ForwardAnswer {
+  readonly kind: 'forwarded';
+  readonly code: number;
+}
+
+export interface StreamSink {
+  /** Bytes that the client has not taken yet, after this write. */
+  write(text: string | Buffer): number;
+  /** Resolves when the client has taken what was written, or is gone. */
+  drained(): Promise<void>;
+  end(): void;
+  /** Cuts the connection of a client that does not read. */
+  destroy(): void;
+  /** Called once when the client has gone or the stream has ended. */
+  onClose(callback: () => void): void;
+}
+
+export function jsonAnswer(code: number, body: JsonObject | string, headers?: AnswerHeaders): BodyAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { kind: 'body', code, contentType: 'application/json', body: text, ...(headers && { headers }) };
+}
+
+export function textAnswer(code: number, body: string): BodyAnswer {
+  return { kind: 'body', code, contentType: 'text/plain; charset=utf-8', body };
+}
+
+export function statusAnswer(error: StatusError): BodyAnswer {
+  const retryAfter = error.details?.retryAfterSeconds;
+  const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) };
+  return jsonAnswer(error.httpCode, error.toStatus(), headers);
+}

@@ -1,0 +1,15 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+
+export type HubRequest = IncomingMessage | Http2ServerRequest;
+export type HubResponse = ServerResponse | Http2ServerResponse;
+
+export function headerOf(request: HubRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+/** The client has gone. The compatibility classes of HTTP/2 do not say so themselves. */
+export function isGone(response: HubResponse): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
+}

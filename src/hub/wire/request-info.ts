@@ -1,0 +1,114 @@
+import { badRequest } from './status-errors.ts';
+
+/** What a request asks, in the words of authorisation. */
+export type RequestInfo = ResourceRequest | PathRequest;
+
+export interface ResourceRequest {
+  readonly kind: 'resource';
+  /** get, list, watch, create, update, patch, delete, deletecollection */
+  readonly verb: string;
+  readonly method: string;
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** '' for the resource itself. */
+  readonly subresource: string;
+  /** '' for cluster-scoped requests and for all namespaces. */
+  readonly namespace: string;
+  /** '' for collections. */
+  readonly name: string;
+  /** What follows the subresource: the path behind `proxy`. */
+  readonly rest: string;
+}
+
+export interface PathRequest {
+  readonly kind: 'path';
+  /** The method in lower case. */
+  readonly verb: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
+
+/** Reads the path of a request; never looks at what the cluster serves. @throws StatusError 400 on a broken escape */
+export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const parts = decodeSegments(path);
+  const other: PathRequest = { kind: 'path', verb: method.toLowerCase(), method, path };
+  if (parts[0] === 'api' && parts.length > 2)
+    return resourceInfo(other, { group: '', version: parts[1] as string, parts: parts.slice(2) }, query);
+  if (parts[0] === 'apis' && parts.length > 3)
+    return resourceInfo(
+      other,
+      { group: parts[1] as string, version: parts[2] as string, parts: parts.slice(3) },
+      query,
+    );
+  return other;
+}
+
+function decodeSegments(path: string): string[] {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  if (!path.includes('%')) return segments;
+  try {
+    return segments.map((segment) => decodeURIComponent(segment));
+  } catch {
+    throw badRequest(`the path ${JSON.stringify(path)} holds a broken percent escape`);
+  }
+}
+
+interface Located {
+  readonly group: string;
+  readonly version: string;
+  readonly parts: readonly string[];
+}
+
+function resourceInfo(base: PathRequest, located: Located, query: URLSearchParams): ResourceRequest {
+  let { parts } = located;
+  let namespace = '';
+  const nested =
+    parts[0] === 'namespaces' && parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2] as string);
+  if (nested) {
+    namespace = parts[1] as string;
+    parts = parts.slice(2);
+  } else if (parts[0] === 'namespaces' && parts.length > 1) namespace = parts[1] as string;
+  const name = parts[1] ?? '';
+  return {
+    kind: 'resource',
+    verb: verbOf(base.method, name, query),
+    method: base.method,
+    path: base.path,
+    group: located.group,
+    version: located.version,
+    resource: parts[0] ?? '',
+    subresource: parts[2] ?? '',
+    namespace,
+    name,
+    rest: parts.slice(3).join('/'),
+  };
+}
+
+function verbOf(method: string, name: string, query: URLSearchParams): string {
+  switch (method) {
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return name === '' ? 'deletecollection' : 'delete';
+    case 'GET':
+    case 'HEAD':
+      if (isTrue(query.get('watch'))) return 'watch';
+      return name === '' ? 'list' : 'get';
+    default:
+      // No verb of the API: refused with 405 wherever it leads.
+      return method.toLowerCase();
+  }
+}
+
+/** How Kubernetes reads a boolean of the query: present without value counts as true. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== 'false' && value !== '0';
+}

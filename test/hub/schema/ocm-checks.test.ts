@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import type { JsonObject } from '../../../src/hub/json/json-value.ts';
+import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
+import type { ResourceRef } from '../../../src/hub/schema/resource-definition.ts';
+import { StatusError } from '../../../src/hub/wire/status-error.ts';
+import type { AccessQuestion } from '../../../src/hub/wire/user-info.ts';
+import type { AdmissionWrite } from '../../../src/hub/write/write-request.ts';
+
+const scheme = createScheme();
+const NOW = '2026-06-01T00:00:00Z';
+
+interface Write {
+  readonly plural: string;
+  readonly object: JsonObject;
+  readonly old?: JsonObject;
+  /** Rights, as `verb resource/subresource name`. */
+  readonly rights?: readonly string[];
+  readonly subresource?: string;
+  readonly operation?: 'DELETE';
+}
+
+const GROUPS: Readonly<Record<string, readonly [string, string]>> = {
+  managedclusters: ['cluster.open-cluster-management.io', 'v1'],
+  managedclustersetbindings: ['cluster.open-cluster-management.io', 'v1beta2'],
+  manifestworks: ['work.open-cluster-management.io', 'v1'],
+};
+
+function writeOf({ plural, object, old, rights = [], subresource = '', operation }: Write): AdmissionWrite {
+  const [group, version] = GROUPS[plural] as readonly [string, string];
+  return {
+    operation: operation ?? (old === undefined ? 'CREATE' : 'UPDATE'),
+    ref: scheme.resource(group, version, plural) as ResourceRef,
+    subresource,
+    object,
+    old,
+    user: { name: 'ann', groups: [] },
+    can: (asked: AccessQuestion) =>
+      rights.includes(
+        `${asked.verb} ${asked.resource}${asked.subresource === undefined ? '' : `/${asked.subresource}`} ${asked.name ?? ''}`,
+      ),
+  };
+}
+
+/** `ok`, or code and sentence of the refusal. */
+function verdict(write: Write): string {
+  try {
+    for (const check of hubAdmission()) check(writeOf(write));
+    return 'ok';
+  } catch (error) {
+    if (error instanceof StatusError) return `${String(error.httpCode)} ${error.statusMessage}`;
+    throw error;
+  }
+}
+
+const SET = 'cluster.open-cluster-management.io/clusterset';
+const cluster = (spec: JsonObject, labels: JsonObject = {}): JsonObject => ({
+  metadata: { name: 'c1', labels },
+  spec,
+});
+
+describe('ManagedCluster', () => {
+  it.each<{ name: string; write: Write; want: RegExp | string }>([
+    {
+      name: 'plain',
+      write: { plural: 'managedclusters', object: cluster({ hubAcceptsClient: false }) },
+      want: 'ok',
+    },
+    {
+      name: 'accepting needs a right',
+      write: { plural: 'managedclusters', object: cluster({ hubAcceptsClient: true }) },
+      want: /^403 .*user "ann" cannot update the HubAcceptsClient field/,
+    },
+    {
+      name: 'accepting with the right',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({ hubAcceptsClient: true }),
+        rights: ['update managedclusters/accept c1'],
+      },
+      want: 'ok',
+    },
+    {
+      name: 'staying accepted needs none',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({ hubAcceptsClient: true }),
+        old: cluster({ hubAcceptsClient: true }),
+      },
+      want: 'ok',
+    },
+    {
+      name: 'joining a set needs a right',
+      write: { plural: 'managedclusters', object: cluster({}, { [SET]: 's' }) },
+      want: /^403 .*"s"/,
+    },
+    {
+      name: 'leaving one set for another needs both',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({}, { [SET]: 's' }),
+        old: cluster({}, { [SET]: 'r' }),
+        rights: ['create managedclustersets/join s'],
+      },
+      want: /^403 .*"r"/,
+    },
+    {
+      name: 'with both',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({}, { [SET]: 's' }),
+        old: cluster({}, { [SET]: 'r' }),
+        rights: ['create managedclustersets/join s', 'create managedclustersets/join r'],
+      },
+      want: 'ok',
+    },
+    {
+      name: 'addresses are https',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({ managedClusterClientConfigs: [{ url: 'http://x' }] }),
+      },
+      want: '400 url "http://x" is invalid in client configs',
+    },
+    {
+      name: 'the name is a namespace',
+      write: { plural: 'managedclusters', object: { metadata: { name: 'a.b' }, spec: {} } },
+      want: /^422 .*must not contain dots/,
+    },
+    {
+      name: 'status is not looked at',
+      write: {
+        plural: 'managedclusters',
+        object: cluster({ hubAcceptsClient: true }),
+        subresource: 'status',
+      },
+      want: 'ok',
+    },
+    {
+      name: 'deletion is not looked at',
+      write: { plural: 'managedclusters', object: cluster({ hubAcceptsClient: true }), operation: 'DELETE' },
+      want: 'ok',
+    },
+  ])('$name', ({ write, want }) => {
+    expect(verdict(write)).toMatch(want);
+  });
+
+  const taints = (object: JsonObject, old?: JsonObject): unknown => {
+    const write = writeOf({ plural: 'managedclusters', object, ...(old === undefined ? {} : { old }) });
+    const result = hubAdmission().reduce(
+      (current, { mutate }) => mutate?.({ ...write, object: current }, NOW) ?? current,
+      object,
+    );
+    return (result['spec'] as JsonObject)['taints'];
+  };
+  const early = '2026-01-01T00:00:00Z';
+
+  it('stamps taints on creation, whatever is sent', () => {
+    expect(taints(cluster({ taints: [{ key: 'k', effect: 'NoSelect', timeAdded: early }] }))).toEqual([
+      { key: 'k', effect: 'NoSelect', timeAdded: NOW },
+    ]);
+  });
+
+  it.each<{ name: string; sent: JsonObject; want: string }>([
+    {
+      name: 'unchanged keeps its time',
+      sent: { key: 'k', effect: 'NoSelect', timeAdded: early },
+      want: early,
+    },
+    { name: 'unchanged without time keeps it too', sent: { key: 'k', effect: 'NoSelect' }, want: early },
+    { name: 'changed gets a new one', sent: { key: 'k', effect: 'PreferNoSelect' }, want: NOW },
+    { name: 'new gets one', sent: { key: 'other', effect: 'NoSelect' }, want: NOW },
+  ])('on update: $name', ({ sent, want }) => {
+    const old = cluster({ taints: [{ key: 'k', effect: 'NoSelect', timeAdded: early }] });
+    expect(taints(cluster({ taints: [sent] }), old)).toMatchObject([{ timeAdded: want }]);
+  });
+
+  it("refuses a time of the client's own", () => {
+    const old = cluster({ taints: [] });
+    const sent = cluster({ taints: [{ key: 'k', effect: 'NoSelect', timeAdded: early }] });
+    expect(() => taints(sent, old)).toThrow('It is not allowed to set TimeAdded of Taint "k".');
+  });
+});
+
+describe('ManagedClusterSetBinding', () => {
+  const binding = (name: string, clusterSet: string): JsonObject => ({
+    metadata: { name, namespace: 'ns' },
+    spec: { clusterSet },
+  });
+  const right = ['create managedclustersets/bind s'];
+
+  it.each<{ name: string; write: Omit<Write, 'plural'>; want: RegExp | string }>([
+    { name: 'with the right', write: { object: binding('s', 's'), rights: right }, want: 'ok' },
+    {
+      name: 'without',
+      write: { object: binding('s', 's') },
+      want: /^403 .*user "ann" is not allowed to bind cluster set "s"/,
+    },
+    {
+      name: 'another name',
+      write: { object: binding('x', 's'), rights: right },
+      want: /^400 The ManagedClusterSetBinding must have the same name/,
+    },
+    {
+      name: 'labels of an existing one',
+      write: { object: binding('s', 's'), old: binding('s', 's') },
+      want: 'ok',
+    },
+  ])('$name', ({ write, want }) => {
+    expect(verdict({ plural: 'managedclustersetbindings', ...write })).toMatch(want);
+  });
+});
+
+describe('ManifestWork', () => {
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'd' } };
+  const work = (spec: JsonObject): JsonObject => ({ metadata: { name: 'w', namespace: 'c1' }, spec });
+  const executor = { subject: { type: 'ServiceAccount', serviceAccount: { namespace: 'a', name: 'b' } } };
+  const plain = work({ workload: { manifests: [manifest] } });
+  const full = work({ workload: { manifests: [manifest] }, executor });
+
+  it.each<{ name: string; write: Omit<Write, 'plural'>; want: RegExp | string }>([
+    {
+      name: 'plain, as the agent',
+      write: {
+        object: plain,
+        rights: ['execute-as manifestworks system:serviceaccount::klusterlet-work-sa'],
+      },
+      want: 'ok',
+    },
+    {
+      name: 'plain, without the right',
+      write: { object: plain },
+      want: '400 user ann cannot manipulate the Manifestwork with executor /klusterlet-work-sa in namespace c1',
+    },
+    {
+      name: 'executor taken away',
+      write: { object: plain, old: full, rights: ['execute-as manifestworks system:serviceaccount:a:b'] },
+      want: /^400 .*executor \/klusterlet-work-sa/,
+    },
+    {
+      name: 'executor without subject',
+      write: { object: work({ workload: { manifests: [manifest] }, executor: {} }) },
+      want: '400 executor service account can not be nil',
+    },
+    { name: 'no executor before and after', write: { object: plain, old: plain }, want: 'ok' },
+    { name: 'empty', write: { object: work({}) }, want: /^400 manifests should not be empty/ },
+    {
+      name: 'twice the same',
+      write: { object: work({ workload: { manifests: [manifest, manifest] } }) },
+      want: /^400 .*duplicate manifest/,
+    },
+    {
+      name: 'too large',
+      write: {
+        object: work({ workload: { manifests: [{ ...manifest, data: { a: 'x'.repeat(520_000) } }] } }),
+      },
+      want: /^400 .*exceeds/,
+    },
+    {
+      name: 'as somebody else',
+      write: { object: full },
+      want: '400 user ann cannot manipulate the Manifestwork with executor a/b in namespace c1',
+    },
+    {
+      name: 'as somebody else, with the right',
+      write: { object: full, rights: ['execute-as manifestworks system:serviceaccount:a:b'] },
+      want: 'ok',
+    },
+    { name: 'executor unchanged', write: { object: full, old: full }, want: 'ok' },
+    { name: 'status', write: { object: work({}), subresource: 'status' }, want: 'ok' },
+  ])('$name', ({ write, want }) => {
+    expect(verdict({ plural: 'manifestworks', ...write })).toMatch(want);
+  });
+});
