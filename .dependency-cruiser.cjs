@@ -40,6 +40,13 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
+      name: 'no-cycles-of-folders',
+      scope: 'folder',
+      severity: 'error',
+      from: { path: '^src/(core|hub|adapters|runtime)' },
+      to: { circular: true },
+    },
+    {
       name: 'core-is-pure',
       comment:
         'core imports nothing but core, except the CEL and regular-expression libraries (pure, no I/O)',

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RotatingFile } from '../../src/hub/auth/rotating-file.ts';
+import { RotatingFile } from '../../src/hub/auth/files/rotating-file.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '../../src/hub/auth/certificate-authority.ts';
-import { createAuthority } from '../../src/hub/auth/self-signed-authority.ts';
-import { writeDer } from '../../src/hub/auth/der.ts';
+import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
+import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
+import { writeDer } from '../../src/hub/auth/certificates/der.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
 import { freshKey, pemOf, plainSubject, requestDer, requestPem } from './certificate-requests.ts';

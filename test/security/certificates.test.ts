@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:cryp
 import type { KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SteeredClock } from '../fakes/steered-clock.ts';
-import { writeDer } from '../../src/hub/auth/der.ts';
+import { writeDer } from '../../src/hub/auth/certificates/der.ts';
 import type { TestHub } from '../hub/hub-harness.ts';
 import { startTestHub } from '../hub/hub-harness.ts';
 import { openConnection } from './certificate-connection.ts';

@@ -19,7 +19,7 @@ import { JsonFileMap } from '../../src/adapters/store/json-file.ts';
 import { RecordCache } from '../../src/adapters/store/record-cache.ts';
 import { backupData, restoreData } from '../../src/hub/maintenance/backup-file.ts';
 import { revokeUser } from '../../src/hub/maintenance/revoke-credentials.ts';
-import { writePrivateFile } from '../../src/hub/auth/private-file.ts';
+import { writePrivateFile } from '../../src/hub/auth/files/private-file.ts';
 import { GitFixture } from '../fakes/git-fixture.ts';
 import { serveHttp } from '../adapters/git/git-servers.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';

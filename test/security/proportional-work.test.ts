@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { validateRules } from '../../src/hub/schema/validate-rules.ts';
+import { validateRules } from '../../src/hub/schema/cel/validate-rules.ts';
 import { validateValue } from '../../src/hub/schema/validate-value.ts';
 import { serverSideApply } from '../../src/hub/apply/server-side-apply.ts';
 import { trackUpdate } from '../../src/hub/apply/track-update.ts';

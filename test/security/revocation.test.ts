@@ -25,7 +25,7 @@ import { type HttpListener, listenHttp } from '../../src/adapters/http/http-list
 import type { ControllerHttpOptions } from '../../src/app/serve/http/controller-http-options.ts';
 import { webhookRoute } from '../../src/app/serve/http/webhook-route.ts';
 import { runCli } from '../../src/app/cli/program.ts';
-import { TokenFile } from '../../src/hub/auth/token-file.ts';
+import { TokenFile } from '../../src/hub/auth/tokens/token-file.ts';
 import { issueKubeconfig } from '../../src/hub/maintenance/issue-kubeconfig.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';

@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
 import { TlsPair } from '../../src/adapters/http/tls-pair.ts';
 import { runCli } from '../../src/app/cli/program.ts';
-import { CertificateAuthority } from '../../src/hub/auth/certificate-authority.ts';
-import type { PemPair } from '../../src/hub/auth/pem-pair.ts';
-import { createAuthority } from '../../src/hub/auth/self-signed-authority.ts';
+import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
+import type { PemPair } from '../../src/hub/auth/certificates/pem-pair.ts';
+import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ServiceAccountTokens } from '../../src/hub/auth/service-account-tokens.ts';
+import { ServiceAccountTokens } from '../../src/hub/auth/tokens/service-account-tokens.ts';
 import type { Logger } from '../../src/core/ports.ts';
 import { SILENT_LOG } from '../../src/hub/wire/silent-log.ts';
 import type { TestHub } from '../hub/hub-harness.ts';

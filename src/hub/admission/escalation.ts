@@ -3,10 +3,10 @@ import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { forbidden, notFound } from '../wire/status-errors.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import type { Authorizer } from '../auth/authorizer.ts';
-import { isMaster, RBAC_GROUP } from '../auth/authorizer.ts';
-import type { PolicyRule } from '../auth/rbac-rules.ts';
-import { breakDown, readRules, ruleCovers } from '../auth/rbac-rules.ts';
+import type { Authorizer } from '../auth/rbac/authorizer.ts';
+import { isMaster, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
+import type { PolicyRule } from '../auth/rbac/rbac-rules.ts';
+import { breakDown, readRules, ruleCovers } from '../auth/rbac/rbac-rules.ts';
 
 /**
  * Nobody grants more than they have: roles may hold only rules that their author holds (or who may `escalate`), and a

@@ -3,7 +3,7 @@ import { deepEqual, isObject, listAt, objectAt, textAt } from '../json/json-valu
 import type { Scheme } from '../scheme/scheme.ts';
 import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
-import { isMaster } from '../auth/authorizer.ts';
+import { isMaster } from '../auth/rbac/authorizer.ts';
 
 /**
  * Who changes the owners of an object decides when it is deleted, so it takes the right to delete it; and an object that

@@ -1,10 +1,10 @@
 import { objectAt, textAt } from '../json/json-value.ts';
 import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionCheck } from '../write/write-request.ts';
-import { MASTERS_GROUP } from '../auth/authorizer.ts';
-import { readCertificateRequest } from '../auth/certificate-request.ts';
-import { organizationsOf } from '../auth/certificate-subject.ts';
-import { CLIENT_SIGNER, requestText } from '../auth/client-signer.ts';
+import { MASTERS_GROUP } from '../auth/rbac/authorizer.ts';
+import { readCertificateRequest } from '../auth/certificates/certificate-request.ts';
+import { organizationsOf } from '../auth/certificates/certificate-subject.ts';
+import { CLIENT_SIGNER, requestText } from '../auth/certificates/client-signer.ts';
 
 /** Nobody asks for a certificate of the group system:masters: the admission plugin CertificateSubjectRestriction. */
 export const subjectRestriction: AdmissionCheck = (write) => {

@@ -1,6 +1,6 @@
-import type { CertificateAuthority } from '../auth/certificate-authority.ts';
-import type { PemPair } from '../auth/pem-pair.ts';
-import { FRONT_PROXY } from '../auth/client-signer.ts';
+import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
+import type { PemPair } from '../auth/certificates/pem-pair.ts';
+import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ForwardAnswer } from '../wire/answer.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import type { Cluster } from '../request/cluster.ts';

@@ -1,6 +1,6 @@
 import { request as httpsRequest } from 'node:https';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { PemPair } from '../auth/pem-pair.ts';
+import type { PemPair } from '../auth/certificates/pem-pair.ts';
 import type { ForwardAnswer } from '../wire/answer.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import { unavailable } from '../wire/status-errors.ts';

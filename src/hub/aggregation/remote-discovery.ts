@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports.ts';
 import type { RemoteDocuments } from '../discovery/discovery-documents.ts';
-import type { PemPair } from '../auth/pem-pair.ts';
+import type { PemPair } from '../auth/certificates/pem-pair.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { AggregatedApi } from './api-services.ts';

@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { request as httpsRequest } from 'node:https';
-import type { PemPair } from '../auth/pem-pair.ts';
+import type { PemPair } from '../auth/certificates/pem-pair.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import { unavailable } from '../wire/status-errors.ts';

@@ -4,7 +4,7 @@ import type { HubRequest } from '../wire/hub-request.ts';
 import { headerOf } from '../wire/hub-request.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import { userJson } from './access-review.ts';
-import { RotatingFile } from './rotating-file.ts';
+import { RotatingFile } from './files/rotating-file.ts';
 
 /** What a client can make long is cut to this many characters; kube-apiserver cuts a user agent at 1024. */
 const URI_CHARACTERS = 2_048;

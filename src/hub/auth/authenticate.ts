@@ -3,10 +3,10 @@ import { headerOf } from '../wire/hub-request.ts';
 import { textAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import type { ClientCertificates } from './client-certificates.ts';
-import type { Revocations } from './revocations.ts';
-import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
-import type { TokenFile } from './token-file.ts';
+import type { ClientCertificates } from './certificates/client-certificates.ts';
+import type { Revocations } from './tokens/revocations.ts';
+import type { ServiceAccountTokens, TokenSubject } from './tokens/service-account-tokens.ts';
+import type { TokenFile } from './tokens/token-file.ts';
 
 const AUTHENTICATED = 'system:authenticated';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports.ts';
-import type { Revocations } from './revocations.ts';
-import type { TokenFile } from './token-file.ts';
+import type { Revocations } from './tokens/revocations.ts';
+import type { TokenFile } from './tokens/token-file.ts';
 
 /** Well below the 5 s in which a revoked credential must stop working. */
 const CHECK_EVERY_MS = 2_000;

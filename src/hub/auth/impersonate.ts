@@ -2,7 +2,7 @@ import type { HubRequest } from '../wire/hub-request.ts';
 import { headerOf } from '../wire/hub-request.ts';
 import { badRequest, forbidden } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import type { Authorizer } from './authorizer.ts';
+import type { Authorizer } from './rbac/authorizer.ts';
 
 const EXTRA_PREFIX = 'impersonate-extra-';
 const AUTHENTICATION_GROUP = 'authentication.k8s.io';

@@ -1,6 +1,6 @@
-import { RBAC_GROUP } from '../auth/authorizer.ts';
-import { FRONT_PROXY } from '../auth/client-signer.ts';
-import type { ClusterAuthorities } from '../auth/key-store.ts';
+import { RBAC_GROUP } from '../auth/rbac/authorizer.ts';
+import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
+import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, objectAt } from '../json/json-value.ts';
 import { LocalClient } from '../rest/local-client.ts';

@@ -1,5 +1,5 @@
-import type { CertificateAuthority } from '../auth/certificate-authority.ts';
-import { CLIENT_SIGNER, judgeClientRequest } from '../auth/client-signer.ts';
+import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
+import { CLIENT_SIGNER, judgeClientRequest } from '../auth/certificates/client-signer.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';

@@ -1,5 +1,5 @@
 import { holdsToken, isTokenSecret } from '../admission/legacy-tokens.ts';
-import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
+import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
 import { metadataOf } from '../request/cluster.ts';

@@ -1,4 +1,4 @@
-import { MASTERS_GROUP } from '../auth/authorizer.ts';
+import { MASTERS_GROUP } from '../auth/rbac/authorizer.ts';
 import type { RequestInfo } from '../wire/request-info.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 

@@ -1,5 +1,5 @@
-import { accessRefused } from '../auth/access-refused.ts';
-import type { Authorizer } from '../auth/authorizer.ts';
+import { accessRefused } from '../auth/rbac/access-refused.ts';
+import type { Authorizer } from '../auth/rbac/authorizer.ts';
 import { parseFieldSelector, selectedName } from '../request/field-selector.ts';
 import { forbidden } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ServerHttp2Session } from 'node:http2';
-import { MASTERS_GROUP } from '../auth/authorizer.ts';
+import { MASTERS_GROUP } from '../auth/rbac/authorizer.ts';
 import type { ConnectionLimits, CountedConnection } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { Ticked } from '../flow/second-ticks.ts';

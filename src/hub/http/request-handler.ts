@@ -4,7 +4,7 @@ import type { AuditLog } from '../auth/audit-log.ts';
 import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
 import { answerReview, reviewBody } from '../auth/access-review.ts';
-import { answerTokenRequest } from '../auth/token-request.ts';
+import { answerTokenRequest } from '../auth/tokens/token-request.ts';
 import type { FlowControl } from '../flow/flow-control.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { InputError, TransientError } from '../../core/errors.ts';
-import { writePrivateFile } from '../auth/private-file.ts';
+import { writePrivateFile } from '../auth/files/private-file.ts';
 import { snapshotPath } from '../log/data-files.ts';
 import type { LogIdentity } from '../log/journal.ts';
 import { directoryInUse } from '../log/lock-file.ts';

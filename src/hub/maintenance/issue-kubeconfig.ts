@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import type { PemPair } from '../auth/pem-pair.ts';
-import { nameProblem } from '../auth/certificate-subject.ts';
-import { FRONT_PROXY } from '../auth/client-signer.ts';
-import { readClientAuthority, readServingAuthority } from '../auth/key-store.ts';
+import type { PemPair } from '../auth/certificates/pem-pair.ts';
+import { nameProblem } from '../auth/certificates/certificate-subject.ts';
+import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
+import { readClientAuthority, readServingAuthority } from '../auth/certificates/key-store.ts';
 import type { KubeconfigUser } from '../auth/kubeconfig.ts';
 import { renderKubeconfig } from '../auth/kubeconfig.ts';
-import { Revocations } from '../auth/revocations.ts';
-import { TokenFile } from '../auth/token-file.ts';
+import { Revocations } from '../auth/tokens/revocations.ts';
+import { TokenFile } from '../auth/tokens/token-file.ts';
 import { clustersIn, clusterTitle, lastServerUrl, REVOCATIONS_FILE, TOKEN_FILE } from './data-layout.ts';
 
 const DAY_MS = 86_400_000;

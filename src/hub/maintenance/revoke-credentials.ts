@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { Revocations } from '../auth/revocations.ts';
-import { TokenFile } from '../auth/token-file.ts';
+import { Revocations } from '../auth/tokens/revocations.ts';
+import { TokenFile } from '../auth/tokens/token-file.ts';
 import { clustersIn, REVOCATIONS_FILE, TOKEN_FILE } from './data-layout.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, setOwn } from '../json/json-value.ts';
-import { quotedValue } from '../schema/quoted-value.ts';
+import { quotedValue } from '../schema/text/quoted-value.ts';
 import type { Schema } from '../schema/schema.ts';
 import { badRequest } from '../wire/status-errors.ts';
 import { spendOnKeys } from '../json/work-budget.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '../../core/ports.ts';
-import type { Authorizer } from '../auth/authorizer.ts';
+import type { Authorizer } from '../auth/rbac/authorizer.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { accessRefused } from '../auth/access-refused.ts';
+import { accessRefused } from '../auth/rbac/access-refused.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 import { spendOnKeys, spendWork } from '../json/work-budget.ts';
-import { quotedValue } from './quoted-value.ts';
-import { matchesNumberFormat } from './value-format.ts';
+import { quotedValue } from './text/quoted-value.ts';
+import { matchesNumberFormat } from './text/value-format.ts';
 
 const QUANTITY_TEXT =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

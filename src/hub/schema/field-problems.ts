@@ -3,7 +3,7 @@ import type { FieldProblem } from '../wire/status-errors.ts';
 import { spendWork } from '../json/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { pathText } from './field-path.ts';
-import { quotedValue } from './quoted-value.ts';
+import { quotedValue } from './text/quoted-value.ts';
 
 /** Allowed values that a message lists; an enumeration may have thousands. */
 const MAX_LISTED = 100;

@@ -8,7 +8,7 @@ import { spendWork } from '../json/work-budget.ts';
 import type { FieldPath } from './field-path.ts';
 import { pathText } from './field-path.ts';
 import { invalidValue, tooLong, tooMany, unsupportedValue } from './field-problems.ts';
-import { compilePattern } from './pattern.ts';
+import { compilePattern } from './text/pattern.ts';
 
 interface LimitContext {
   readonly problems: FieldProblem[];

@@ -8,7 +8,7 @@ import { child } from './field-path.ts';
 import { required, wrongType } from './field-problems.ts';
 import { checkLimits } from './validate-limits.ts';
 import { checkListType } from './validate-list-type.ts';
-import { matchesNumberFormat, matchesStringFormat } from './value-format.ts';
+import { matchesNumberFormat, matchesStringFormat } from './text/value-format.ts';
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 /** All that a schema can say of metadata; the rest has rules of its own. */

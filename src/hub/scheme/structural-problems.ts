@@ -1,7 +1,7 @@
 import type { FieldPath } from '../schema/field-path.ts';
 import { child } from '../schema/field-path.ts';
 import { forbiddenField, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
-import { compilePattern } from '../schema/pattern.ts';
+import { compilePattern } from '../schema/text/pattern.ts';
 import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';

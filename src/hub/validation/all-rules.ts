@@ -5,8 +5,8 @@ import {
   REPLICATION_CONTROLLER_RULES,
   REPLICA_SET_RULES,
   STATEFUL_SET_RULES,
-} from './apps-rules.ts';
-import { AUTOSCALER_RULES } from './autoscaler-rules.ts';
+} from './workloads/apps-rules.ts';
+import { AUTOSCALER_RULES } from './workloads/autoscaler-rules.ts';
 import { CONFIG_MAP_RULES, SECRET_RULES } from './config-rules.ts';
 import {
   EVENT_RULES,
@@ -15,13 +15,13 @@ import {
   NODE_RULES,
   SERVICE_ACCOUNT_RULES,
 } from './core-rules.ts';
-import { ENDPOINTS_RULES, ENDPOINT_SLICE_RULES } from './endpoint-rules.ts';
-import { INGRESS_CLASS_RULES, INGRESS_RULES } from './ingress-rules.ts';
-import { CRON_JOB_RULES, JOB_RULES } from './job-rules.ts';
+import { ENDPOINTS_RULES, ENDPOINT_SLICE_RULES } from './network/endpoint-rules.ts';
+import { INGRESS_CLASS_RULES, INGRESS_RULES } from './network/ingress-rules.ts';
+import { CRON_JOB_RULES, JOB_RULES } from './workloads/job-rules.ts';
 import { LIMIT_RANGE_RULES } from './limit-range-rules.ts';
-import { NETWORK_POLICY_RULES } from './network-policy-rules.ts';
+import { NETWORK_POLICY_RULES } from './network/network-policy-rules.ts';
 import { POD_RULES, POD_TEMPLATE_RULES } from './pod/pod-rules.ts';
-import { DISRUPTION_BUDGET_RULES, LEASE_RULES } from './policy-rules.ts';
+import { DISRUPTION_BUDGET_RULES, LEASE_RULES } from './workloads/policy-rules.ts';
 import { QUOTA_RULES } from './quota-rules.ts';
 import {
   CLUSTER_ROLE_BINDING_RULES,
@@ -30,16 +30,16 @@ import {
   ROLE_RULES,
 } from './rbac-rules.ts';
 import { API_SERVICE_RULES, CERTIFICATE_RULES, DEFINITION_RULES } from './registration-rules.ts';
-import { SERVICE_RULES } from './service-rules.ts';
+import { SERVICE_RULES } from './network/service-rules.ts';
 import {
   ATTACHMENT_RULES,
   CLAIM_RULES,
   PRIORITY_CLASS_RULES,
   STORAGE_CLASS_RULES,
   VOLUME_RULES,
-} from './storage-rules.ts';
+} from './storage/storage-rules.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { KindRules } from './kind-rules.ts';
+import type { KindRules } from './values/kind-rules.ts';
 
 /** By `plural.group`. */
 const RULES: Readonly<Record<string, KindRules>> = {

@@ -1,24 +1,11 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
 import { utf8LengthBytes } from '../../core/model/utf8-length.ts';
-import type { NameRule } from '../schema/name-rules.ts';
-import type { KindRules } from './kind-rules.ts';
-import type { Place } from './place.ts';
+import { configKey } from './values/config-key.ts';
+import type { KindRules } from './values/kind-rules.ts';
+import type { Place } from './values/place.ts';
 
 const LIMIT_BYTES = 1024 * 1024;
-const KEY_LIMIT = 253;
-const KEY_TEXT =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-
-/** Keys of ConfigMaps and Secrets. Source: apimachinery, pkg/util/validation (IsConfigMapKey). */
-export const configKey: NameRule = (key) => {
-  const problems: string[] = [];
-  if (key.length > KEY_LIMIT) problems.push(`must be no more than ${String(KEY_LIMIT)} characters`);
-  if (!/^[-._a-zA-Z0-9]+$/.test(key)) problems.push(KEY_TEXT);
-  if (key === '.' || key === '..') problems.push(`must not be '${key}'`);
-  else if (key.startsWith('..')) problems.push("must not start with '..'");
-  return problems;
-};
 
 /** Source: pkg/apis/core/validation (ValidateConfigMap, ValidateConfigMapUpdate). */
 export const CONFIG_MAP_RULES: KindRules = {

@@ -1,11 +1,11 @@
-import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../schema/name-rules.ts';
+import { dnsLabel, labelValue, pathSegment, qualifiedName } from '../schema/text/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
-import { checkLegacyCidr, parseLegacyCidr } from './ip-rules.ts';
-import type { KindRules } from './kind-rules.ts';
-import type { Place } from './place.ts';
+import { checkLegacyCidr, parseLegacyCidr } from './values/ip-rules.ts';
+import type { KindRules } from './values/kind-rules.ts';
+import type { Place } from './values/place.ts';
 import { TAINT_EFFECTS } from './pod/scheduling.ts';
-import { checkResourceQuantity, eachQuantity } from './quantity-rules.ts';
+import { checkResourceQuantity, eachQuantity } from './values/quantity-rules.ts';
 
 /** Source: pkg/apis/core/validation (ValidateNamespace). */
 export const NAMESPACE_RULES: KindRules = { name: dnsLabel, metadataChecks: 4, validate: () => undefined };

@@ -1,12 +1,16 @@
 import type { Quantity } from '../../core/model/quantity.ts';
 import { compareQuantities, formatQuantity, quantityToNumber } from '../../core/model/quantity.ts';
-import { qualifiedName } from '../schema/name-rules.ts';
+import { qualifiedName } from '../schema/text/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, objectAt, textAt } from '../json/json-value.ts';
-import type { KindRules } from './kind-rules.ts';
-import type { Place } from './place.ts';
-import { eachQuantity, quantityAt } from './quantity-rules.ts';
-import { checkContainerResourceName, checkResourceName, isOvercommitAllowed } from './resource-names.ts';
+import type { KindRules } from './values/kind-rules.ts';
+import type { Place } from './values/place.ts';
+import { eachQuantity, quantityAt } from './values/quantity-rules.ts';
+import {
+  checkContainerResourceName,
+  checkResourceName,
+  isOvercommitAllowed,
+} from './values/resource-names.ts';
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 

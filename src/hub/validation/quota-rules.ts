@@ -1,9 +1,9 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
-import type { KindRules } from './kind-rules.ts';
-import type { Place } from './place.ts';
-import { checkResourceQuantity, eachQuantity } from './quantity-rules.ts';
-import { checkQuotaResourceName, isStandardQuota } from './resource-names.ts';
+import type { KindRules } from './values/kind-rules.ts';
+import type { Place } from './values/place.ts';
+import { checkResourceQuantity, eachQuantity } from './values/quantity-rules.ts';
+import { checkQuotaResourceName, isStandardQuota } from './values/resource-names.ts';
 
 const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
 const OF_PODS = new Set(['pods', ...COMPUTE]);

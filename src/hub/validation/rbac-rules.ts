@@ -1,9 +1,9 @@
-import { dnsSubdomain, pathSegment } from '../schema/name-rules.ts';
+import { dnsSubdomain, pathSegment } from '../schema/text/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { KindRules } from './kind-rules.ts';
-import type { Place } from './place.ts';
-import { checkSelector, isCompilable } from './selector-rules.ts';
+import type { KindRules } from './values/kind-rules.ts';
+import type { Place } from './values/place.ts';
+import { checkSelector, isCompilable } from './values/selector-rules.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'];

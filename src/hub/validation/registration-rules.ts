@@ -1,9 +1,9 @@
-import type { NameRule } from '../schema/name-rules.ts';
-import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '../schema/name-rules.ts';
+import type { NameRule } from '../schema/text/name-rules.ts';
+import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '../schema/text/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
-import type { KindRules } from './kind-rules.ts';
-import type { Place } from './place.ts';
+import type { KindRules } from './values/kind-rules.ts';
+import type { Place } from './values/place.ts';
 
 /** Source: kube-aggregator, pkg/apis/apiregistration/validation (ValidateAPIService). */
 export const API_SERVICE_RULES: KindRules = {

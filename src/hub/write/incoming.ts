@@ -4,7 +4,7 @@ import { decodeProblem } from '../schema/decode-problem.ts';
 import { prune } from '../schema/prune.ts';
 import { applyDefaults } from '../schema/default-values.ts';
 import { invalidValue } from '../schema/field-problems.ts';
-import { quotedValue } from '../schema/quoted-value.ts';
+import { quotedValue } from '../schema/text/quoted-value.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, objectAt, textAt } from '../json/json-value.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';

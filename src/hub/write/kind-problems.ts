@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { rulesOf } from '../validation/all-rules.ts';
-import { checkMetadata } from '../validation/metadata-rules.ts';
-import { Place } from '../validation/place.ts';
+import { checkMetadata } from '../validation/values/metadata-rules.ts';
+import { Place } from '../validation/values/place.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
 

@@ -1,8 +1,8 @@
 import { required } from '../schema/field-problems.ts';
-import { dnsSubdomain, pathSegment } from '../schema/name-rules.ts';
+import { dnsSubdomain, pathSegment } from '../schema/text/name-rules.ts';
 import { validateEmbedded } from '../schema/validate-embedded.ts';
 import { validateChangedMetadata, validateNewMetadata } from '../schema/validate-metadata.ts';
-import { hasRules, validateRules } from '../schema/validate-rules.ts';
+import { hasRules, validateRules } from '../schema/cel/validate-rules.ts';
 import { validateValue } from '../schema/validate-value.ts';
 import { appendAll } from '../json/append-all.ts';
 import type { JsonObject } from '../json/json-value.ts';

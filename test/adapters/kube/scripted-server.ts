@@ -6,7 +6,7 @@ import { HttpKubeApi, type HttpKubeApiOptions } from '../../../src/adapters/kube
 import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
-import { createAuthority } from '../../../src/hub/auth/self-signed-authority.ts';
+import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
 
 export interface SeenRequest {
   readonly method: string;

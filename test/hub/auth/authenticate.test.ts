@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Credentials } from '../../../src/hub/auth/authenticate.ts';
 import { authenticate } from '../../../src/hub/auth/authenticate.ts';
-import { ClientCertificates } from '../../../src/hub/auth/client-certificates.ts';
-import { Revocations } from '../../../src/hub/auth/revocations.ts';
-import { createSigningKey, ServiceAccountTokens } from '../../../src/hub/auth/service-account-tokens.ts';
-import { TokenFile } from '../../../src/hub/auth/token-file.ts';
+import { ClientCertificates } from '../../../src/hub/auth/certificates/client-certificates.ts';
+import { Revocations } from '../../../src/hub/auth/tokens/revocations.ts';
+import {
+  createSigningKey,
+  ServiceAccountTokens,
+} from '../../../src/hub/auth/tokens/service-account-tokens.ts';
+import { TokenFile } from '../../../src/hub/auth/tokens/token-file.ts';
 import type { HubRequest } from '../../../src/hub/wire/hub-request.ts';
 
 let directory: string;

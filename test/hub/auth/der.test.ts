@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDer, readWithin, writeDer } from '../../../src/hub/auth/der.ts';
+import { readDer, readWithin, writeDer } from '../../../src/hub/auth/certificates/der.ts';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
 

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { writePrivateFile } from '../../../src/hub/auth/private-file.ts';
+import { writePrivateFile } from '../../../src/hub/auth/files/private-file.ts';
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'berth-private-'))));

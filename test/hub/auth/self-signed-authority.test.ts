@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '../../../src/hub/auth/certificate-authority.ts';
-import { createAuthority } from '../../../src/hub/auth/self-signed-authority.ts';
+import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
+import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 0, 31, 12, 30, 15);

@@ -7,13 +7,13 @@ import {
   labelValue,
   pathSegment,
   qualifiedName,
-} from '../../../src/hub/schema/name-rules.ts';
-import { compilePattern } from '../../../src/hub/schema/pattern.ts';
+} from '../../../src/hub/schema/text/name-rules.ts';
+import { compilePattern } from '../../../src/hub/schema/text/pattern.ts';
 import { prune } from '../../../src/hub/schema/prune.ts';
-import { validateRules } from '../../../src/hub/schema/validate-rules.ts';
+import { validateRules } from '../../../src/hub/schema/cel/validate-rules.ts';
 import { validateEmbedded } from '../../../src/hub/schema/validate-embedded.ts';
 import { validateValue } from '../../../src/hub/schema/validate-value.ts';
-import { isDateTime } from '../../../src/hub/schema/value-format.ts';
+import { isDateTime } from '../../../src/hub/schema/text/value-format.ts';
 import type { JsonObject, JsonValue } from '../../../src/hub/json/json-value.ts';
 import { compileSchema } from '../../../src/hub/scheme/compile-schema.ts';
 import type { FieldProblem } from '../../../src/hub/wire/status-errors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compilePattern } from '../../../src/hub/schema/pattern.ts';
-import { patternWeight } from '../../../src/hub/schema/pattern-weight.ts';
+import { compilePattern } from '../../../src/hub/schema/text/pattern.ts';
+import { patternWeight } from '../../../src/hub/schema/text/pattern-weight.ts';
 import { withinWorkBudget, WorkExceededError } from '../../../src/hub/json/work-budget.ts';
 
 describe('patternWeight', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quotedValue } from '../../../src/hub/schema/quoted-value.ts';
+import { quotedValue } from '../../../src/hub/schema/text/quoted-value.ts';
 import { cutText } from '../../../src/hub/wire/cut-text.ts';
 import { StatusError } from '../../../src/hub/wire/status-error.ts';
 import { invalid } from '../../../src/hub/wire/status-errors.ts';

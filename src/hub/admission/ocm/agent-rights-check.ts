@@ -1,4 +1,4 @@
-import { isMaster } from '../../auth/authorizer.ts';
+import { isMaster } from '../../auth/rbac/authorizer.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { deepEqual, objectAt, textAt, withoutKey } from '../../json/json-value.ts';
 import { forbidden } from '../../wire/status-errors.ts';

@@ -3,7 +3,7 @@ import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-valu
 import { badRequest, forbidden, invalid } from '../../wire/status-errors.ts';
 import type { AdmissionWrite } from '../../write/write-request.ts';
 import { invalidValue } from '../../schema/field-problems.ts';
-import { dnsLabel } from '../../schema/name-rules.ts';
+import { dnsLabel } from '../../schema/text/name-rules.ts';
 
 const SET_LABEL = 'cluster.open-cluster-management.io/clusterset';
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';

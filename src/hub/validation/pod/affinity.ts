@@ -1,8 +1,8 @@
-import { dnsLabel, qualifiedName } from '../../schema/name-rules.ts';
+import { dnsLabel, qualifiedName } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import type { Place } from '../place.ts';
-import { checkSelector } from '../selector-rules.ts';
+import type { Place } from '../values/place.ts';
+import { checkSelector } from '../values/selector-rules.ts';
 import { checkNodeSelector, checkNodeTerm } from './node-selector.ts';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';

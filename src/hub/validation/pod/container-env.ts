@@ -1,10 +1,10 @@
-import type { NameRule } from '../../schema/name-rules.ts';
-import { asPrefix, dnsLabel, dnsSubdomain } from '../../schema/name-rules.ts';
+import type { NameRule } from '../../schema/text/name-rules.ts';
+import { asPrefix, dnsLabel, dnsSubdomain } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { objectAt, textAt } from '../../json/json-value.ts';
-import { configKey } from '../config-rules.ts';
-import { checkNoBacksteps } from '../path-rules.ts';
-import type { Place } from '../place.ts';
+import { configKey } from '../values/config-key.ts';
+import { checkNoBacksteps } from '../values/path-rules.ts';
+import type { Place } from '../values/place.ts';
 import { checkFieldReference, checkResourceReference } from './volume-files.ts';
 
 const NAME_TEXT =

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import { checkDescendingPath } from '../path-rules.ts';
-import type { Place } from '../place.ts';
+import { checkDescendingPath } from '../values/path-rules.ts';
+import type { Place } from '../values/place.ts';
 
 type Volumes = ReadonlyMap<string, JsonObject>;
 

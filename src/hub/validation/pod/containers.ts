@@ -1,8 +1,8 @@
-import { dnsLabel } from '../../schema/name-rules.ts';
+import { dnsLabel } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../place.ts';
-import { PROTOCOLS, checkPort, portName } from '../port-rules.ts';
+import type { Place } from '../values/place.ts';
+import { PROTOCOLS, checkPort, portName } from '../values/port-rules.ts';
 import { checkEnv, checkEnvFrom } from './container-env.ts';
 import { checkDevices, checkMounts } from './container-mounts.ts';
 import { checkLifecycle, checkProbes } from './probes.ts';

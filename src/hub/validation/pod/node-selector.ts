@@ -1,7 +1,7 @@
-import { dnsSubdomain, labelValue, qualifiedName } from '../../schema/name-rules.ts';
+import { dnsSubdomain, labelValue, qualifiedName } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { listAt, textAt, textsAt } from '../../json/json-value.ts';
-import type { Place } from '../place.ts';
+import type { Place } from '../values/place.ts';
 
 const NOT_VALID = 'not a valid selector operator';
 

@@ -1,9 +1,9 @@
-import type { NameRule } from '../../schema/name-rules.ts';
-import { dnsLabel, dnsSubdomain } from '../../schema/name-rules.ts';
+import type { NameRule } from '../../schema/text/name-rules.ts';
+import { dnsLabel, dnsSubdomain } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import { checkLegacyIp } from '../ip-rules.ts';
-import type { Place } from '../place.ts';
+import { checkLegacyIp } from '../values/ip-rules.ts';
+import type { Place } from '../values/place.ts';
 
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;

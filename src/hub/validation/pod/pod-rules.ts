@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { KindRules } from '../kind-rules.ts';
-import { checkTemplateMetadata } from '../metadata-rules.ts';
-import type { Place } from '../place.ts';
+import type { KindRules } from '../values/kind-rules.ts';
+import { checkTemplateMetadata } from '../values/metadata-rules.ts';
+import type { Place } from '../values/place.ts';
 import { checkPodSpec } from './pod-spec.ts';
 import { checkImageText, checkPodChange } from './pod-update.ts';
 

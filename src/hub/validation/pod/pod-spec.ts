@@ -1,8 +1,8 @@
-import { dnsSubdomain, qualifiedName } from '../../schema/name-rules.ts';
+import { dnsSubdomain, qualifiedName } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import { checkLabelMap } from '../metadata-rules.ts';
-import type { Place } from '../place.ts';
+import { checkLabelMap } from '../values/metadata-rules.ts';
+import type { Place } from '../values/place.ts';
 import { checkAffinity } from './affinity.ts';
 import type { PodContext } from './containers.ts';
 import { checkContainers, checkInitContainers } from './containers.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { deepEqual, getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../place.ts';
-import { semanticEqual } from '../semantic-equal.ts';
+import type { Place } from '../values/place.ts';
+import { semanticEqual } from '../values/semantic-equal.ts';
 
 const UPDATABLE =
   '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';

@@ -1,8 +1,8 @@
-import type { NameRule } from '../../schema/name-rules.ts';
+import type { NameRule } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../place.ts';
-import { checkPort, checkPortOrName } from '../port-rules.ts';
+import type { Place } from '../values/place.ts';
+import { checkPort, checkPortOrName } from '../values/port-rules.ts';
 
 const SCHEMES = ['HTTP', 'HTTPS'];
 const HEADER_TEXT =

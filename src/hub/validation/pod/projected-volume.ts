@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import { checkVolumePath } from '../path-rules.ts';
-import type { Place } from '../place.ts';
-import { checkSelector } from '../selector-rules.ts';
+import { checkVolumePath } from '../values/path-rules.ts';
+import type { Place } from '../values/place.ts';
+import { checkSelector } from '../values/selector-rules.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode } from './volume-files.ts';
 
 const KINDS = [

@@ -5,12 +5,12 @@ import {
   parseQuantity,
   quantityToInteger,
 } from '../../../core/model/quantity.ts';
-import { dnsLabel } from '../../schema/name-rules.ts';
+import { dnsLabel } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../place.ts';
-import { checkResourceQuantity, eachQuantity, quantityAt } from '../quantity-rules.ts';
-import { checkContainerResourceName, isHugePage, isOvercommitAllowed } from '../resource-names.ts';
+import type { Place } from '../values/place.ts';
+import { checkResourceQuantity, eachQuantity, quantityAt } from '../values/quantity-rules.ts';
+import { checkContainerResourceName, isHugePage, isOvercommitAllowed } from '../values/resource-names.ts';
 
 type ResourceName = (name: string, at: Place) => void;
 

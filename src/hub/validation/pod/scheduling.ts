@@ -1,8 +1,8 @@
-import { labelValue, qualifiedName } from '../../schema/name-rules.ts';
+import { labelValue, qualifiedName } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../place.ts';
-import { checkSelector } from '../selector-rules.ts';
+import type { Place } from '../values/place.ts';
+import { checkSelector } from '../values/selector-rules.ts';
 import { checkLabelKeys } from './affinity.ts';
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import { checkDescendingPath } from '../path-rules.ts';
-import type { Place } from '../place.ts';
+import { checkDescendingPath } from '../values/path-rules.ts';
+import type { Place } from '../values/place.ts';
 
 const MAX_ID = 2 ** 31 - 1;
 const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined'];

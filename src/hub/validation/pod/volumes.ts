@@ -1,10 +1,10 @@
-import { dnsLabel, dnsSubdomain } from '../../schema/name-rules.ts';
+import { dnsLabel, dnsSubdomain } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import { checkClaimSpec } from '../claim-spec.ts';
-import { checkTemplateMetadata } from '../metadata-rules.ts';
-import { checkNoBacksteps } from '../path-rules.ts';
-import type { Place } from '../place.ts';
+import { checkClaimSpec } from './claim-spec.ts';
+import { checkTemplateMetadata } from '../values/metadata-rules.ts';
+import { checkNoBacksteps } from '../values/path-rules.ts';
+import type { Place } from '../values/place.ts';
 import { checkProjectedVolume } from './projected-volume.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode, isNegative } from './volume-files.ts';
 

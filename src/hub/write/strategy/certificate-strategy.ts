@@ -1,6 +1,6 @@
 import { invalidValue } from '../../schema/field-problems.ts';
-import { readCertificateRequest } from '../../auth/certificate-request.ts';
-import { requestText } from '../../auth/client-signer.ts';
+import { readCertificateRequest } from '../../auth/certificates/certificate-request.ts';
+import { requestText } from '../../auth/certificates/client-signer.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { FieldProblem } from '../../wire/status-errors.ts';

@@ -1,0 +1,78 @@
+import { X509Certificate } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
+import type { UserInfo } from '../../wire/user-info.ts';
+import { readCertificate } from './certificate-fields.ts';
+import { readSubject } from './certificate-subject.ts';
+import { BACKDATE_MS } from './certificate-validity.ts';
+
+/** id-kp-clientAuth, RFC 5280 section 4.2.1.12. */
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+
+/** Whom a certificate stands for. */
+export interface CertifiedUser {
+  readonly user: UserInfo;
+  /** To the second. */
+  readonly issuedAtMs: number;
+}
+
+interface Holder extends CertifiedUser {
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+/** The certificate that each connection has shown; null for none. */
+const shownCertificates = new WeakMap<object, X509Certificate | null>();
+
+/**
+ * Tells whom a client certificate stands for in one cluster. TLS proves that the client holds the key; whether the
+ * certificate counts is decided here for each cluster by its own authority, because one connection may lead to several
+ * clusters. Certificates are issued by the authority directly, so there are no chains to follow.
+ */
+export class ClientCertificates {
+  readonly #authorityPem: string;
+  #authority: X509Certificate | undefined;
+  readonly #holders = new WeakMap<X509Certificate, Holder | undefined>();
+
+  /** @param authorityPem the certificate of the cluster's authority */
+  constructor(authorityPem: string) {
+    this.#authorityPem = authorityPem;
+  }
+
+  /** The user of the connection: CN is the name, every O a group. Undefined without a certificate that is good here and now. */
+  userOf(socket: object, nowMs: number): CertifiedUser | undefined {
+    const shown = certificateOf(socket);
+    if (shown === null) return undefined;
+    if (!this.#holders.has(shown)) this.#holders.set(shown, this.#holderOf(shown));
+    const holder = this.#holders.get(shown);
+    // Asked for each request: a connection may outlive its certificate.
+    return holder !== undefined && holder.notBeforeMs <= nowMs && nowMs < holder.notAfterMs
+      ? holder
+      : undefined;
+  }
+
+  #holderOf(shown: X509Certificate): Holder | undefined {
+    const authority = (this.#authority ??= new X509Certificate(this.#authorityPem));
+    const { keyUsage } = shown as { readonly keyUsage?: readonly string[] };
+    if (shown.ca || keyUsage?.includes(CLIENT_AUTH) !== true) return undefined;
+    if (!shown.checkIssued(authority) || !shown.verify(authority.publicKey)) return undefined;
+    const fields = readCertificate(shown.raw);
+    const reading = fields === undefined ? undefined : readSubject(fields.subjectDer);
+    if (reading?.kind !== 'subject') return undefined;
+    const { commonName: name, organizations: groups } = reading.subject;
+    const notBeforeMs = Date.parse(shown.validFrom);
+    return {
+      user: { name, groups },
+      issuedAtMs: notBeforeMs + BACKDATE_MS,
+      notBeforeMs,
+      notAfterMs: Date.parse(shown.validTo),
+    };
+  }
+}
+
+function certificateOf(socket: object): X509Certificate | null {
+  const known = shownCertificates.get(socket);
+  if (known !== undefined) return known;
+  const shown = (socket as Partial<TLSSocket>).getPeerX509Certificate?.() ?? null;
+  shownCertificates.set(socket, shown);
+  return shown;
+}

@@ -1,0 +1,78 @@
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { listAt, textAt } from '../../json/json-value.ts';
+import type { KeyUsage } from './certificate-authority.ts';
+import { readCertificateRequest } from './certificate-request.ts';
+import type { CertificateSubject } from './certificate-subject.ts';
+import { readSubject } from './certificate-subject.ts';
+import { MASTERS_GROUP } from '../rbac/authorizer.ts';
+
+/** The one signer that the hub is: certificates of clients of its own API. */
+export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+/** kube-controller-manager's `--cluster-signing-duration` unless given. */
+const LONGEST_SECONDS = 365 * 86_400;
+const SHORTEST_SECONDS = 600;
+/** Extension servers believe this user whatever it says of others. Its certificates come from an authority of their own. */
+export const FRONT_PROXY = 'front-proxy';
+
+/** What to sign, or why not: the text of the condition `Failed`. */
+export type SigningVerdict =
+  | {
+      readonly kind: 'sign';
+      readonly subject: CertificateSubject;
+      readonly publicKeyDer: Buffer;
+      readonly keyUsages: readonly KeyUsage[];
+      readonly lifetimeMs: number;
+    }
+  | { readonly kind: 'refuse'; readonly why: string };
+
+/** Judges the spec of an approved CertificateSigningRequest for `kubernetes.io/kube-apiserver-client`. */
+export function judgeClientRequest(spec: JsonObject | undefined): SigningVerdict {
+  const request = readCertificateRequest(requestText(spec));
+  if (request.kind === 'malformed') return refuse(request.why);
+  if (request.keyVerdict.kind === 'refused') return refuse(request.keyVerdict.why);
+  const reading = readSubject(request.subjectDer);
+  if (reading.kind === 'unusable') return refuse(reading.why);
+  const { subject } = reading;
+  if (subject.organizations.includes(MASTERS_GROUP))
+    return refuse(`a request for the group ${MASTERS_GROUP} is never signed`);
+  if (subject.commonName === FRONT_PROXY) return refuse(`a request for ${FRONT_PROXY} is never signed`);
+  const usages = listAt(spec, 'usages');
+  const why = usageProblem(usages);
+  if (why !== undefined) return refuse(why);
+  return {
+    kind: 'sign',
+    subject,
+    publicKeyDer: request.publicKeyDer,
+    keyUsages: usages.filter(isKeyUsage),
+    lifetimeMs: lifetimeSeconds(spec) * 1000,
+  };
+}
+
+/** The PEM text in `spec.request`. */
+export function requestText(spec: JsonObject | undefined): string {
+  return Buffer.from(textAt(spec, 'request'), 'base64').toString('latin1');
+}
+
+/** In the words of `pkg/controller/certificates/signer/signer.go`. */
+function usageProblem(usages: readonly JsonValue[]): string | undefined {
+  const other = usages.find((usage) => usage !== 'client auth' && !isKeyUsage(usage));
+  if (other !== undefined)
+    return `invalid usage for client certificate: ${typeof other === 'string' ? other : JSON.stringify(other)}`;
+  return usages.includes('client auth')
+    ? undefined
+    : 'missing required usage for client certificate: client auth';
+}
+
+function isKeyUsage(usage: JsonValue): usage is KeyUsage {
+  return usage === 'digital signature' || usage === 'key encipherment';
+}
+
+function lifetimeSeconds(spec: JsonObject | undefined): number {
+  const asked = spec?.['expirationSeconds'];
+  const seconds = typeof asked === 'number' ? asked : LONGEST_SECONDS;
+  return Math.min(Math.max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS);
+}
+
+function refuse(why: string): SigningVerdict {
+  return { kind: 'refuse', why };
+}

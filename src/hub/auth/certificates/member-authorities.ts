@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { InputError } from '../../../core/errors.ts';
+import type { PemPair } from './pem-pair.ts';
+import { writePrivateFile } from '../files/private-file.ts';
+import { createAuthority } from './self-signed-authority.ts';
+
+/** The two authorities of one cluster. */
+export interface ClusterPairs {
+  /** Issues the client certificates of the cluster's own users. */
+  readonly clients: PemPair;
+  /** Vouches for users towards extension servers; no request leads to a certificate of it. */
+  readonly frontProxy: PemPair;
+}
+
+const VERSION = 1;
+
+/**
+ * The authorities of the members, made for those that have none. One file for all, because each file of a secret is two waits
+ * for the disk, and a thousand members must not take a minute to come into being. What it holds of members that do not run
+ * today is kept.
+ * @throws InputError when the file is not ours or broken
+ */
+export function openMemberAuthorities(
+  path: string,
+  members: readonly string[],
+  nowMs: number,
+): ReadonlyMap<string, ClusterPairs> {
+  const known = readMemberAuthorities(path);
+  const missing = members.filter((name) => !known.has(name));
+  if (missing.length === 0) return known;
+  const all = new Map([...known, ...missing.map((name) => makePairs(name, nowMs))]);
+  const content = { version: VERSION, members: Object.fromEntries(all) };
+  writePrivateFile(path, `${JSON.stringify(content)}\n`);
+  return all;
+}
+
+/** What the file holds; nothing when there is none. @throws InputError when it is not ours or broken */
+export function readMemberAuthorities(path: string): ReadonlyMap<string, ClusterPairs> {
+  if (!existsSync(path)) return new Map();
+  const broken = (cause?: unknown): InputError =>
+    new InputError('is not a file of member authorities of berth hub', {
+      code: 'hub.member-authorities',
+      subject: path,
+      hint: 'Restore it from a backup, or remove it: members then get new authorities, and their client certificates end.',
+      cause,
+    });
+  let content: { readonly version?: unknown; readonly members?: unknown } | null;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8')) as typeof content;
+  } catch (error) {
+    throw broken(error);
+  }
+  const entries = Object.entries((content?.members ?? {}) as Record<string, ClusterPairs>);
+  const good = content?.version === VERSION && entries.every(([, pairs]) => isPairs(pairs));
+  if (!good) throw broken();
+  return new Map(entries);
+}
+
+function makePairs(name: string, nowMs: number): [string, ClusterPairs] {
+  const clients = createAuthority(`berth-member-ca ${name}`, nowMs);
+  const frontProxy = createAuthority(`berth-member-front-proxy-ca ${name}`, nowMs);
+  return [name, { clients, frontProxy }];
+}
+
+function isPairs(value: unknown): boolean {
+  const { clients, frontProxy } = (value ?? {}) as Partial<ClusterPairs>;
+  return [clients, frontProxy].every(
+    (pair) => typeof pair?.certPem === 'string' && typeof pair.keyPem === 'string',
+  );
+}

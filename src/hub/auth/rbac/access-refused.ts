@@ -1,0 +1,12 @@
+import { forbidden } from '../../wire/status-errors.ts';
+import type { StatusError } from '../../wire/status-error.ts';
+import type { AccessQuestion, UserInfo } from '../../wire/user-info.ts';
+
+/** A 403 in the words that clients know. @param name of the object as the path has it, '' for a collection */
+export function accessRefused(user: UserInfo, question: AccessQuestion, name: string): StatusError {
+  const { verb, group, resource, subresource = '', namespace = '' } = question;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const why = `User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+  return forbidden({ group, plural: resource }, name, why);
+}

@@ -1,0 +1,42 @@
+import { RE2JS } from 're2js';
+import { spendOnText, spendWork } from '../../json/work-budget.ts';
+import { patternWeight } from './pattern-weight.ts';
+
+/** A compiled `pattern`: linear time, whatever its author wrote. */
+export interface Pattern {
+  test(text: string): boolean;
+}
+
+const compiled = new Map<string, Pattern | undefined>();
+const CACHE_LIMIT = 2000;
+const COMPILE_STEPS = 15;
+const CHARACTERS_PER_STEP = 16;
+/** Characters times weight: how many of them the matcher looks at in the time of one step. */
+const MATCHES_PER_STEP = 2_000;
+
+/**
+ * Compiles a pattern of a schema with RE2's syntax, as the API server does; undefined when it is no such expression.
+ * Linear-time matching everywhere: a definition's author cannot stall the server with a catastrophic pattern.
+ * @throws WorkExceededError when compiling, or later matching, is more than one request may cause
+ */
+export function compilePattern(pattern: string): Pattern | undefined {
+  if (compiled.has(pattern)) return compiled.get(pattern);
+  if (compiled.size >= CACHE_LIMIT) compiled.clear();
+  const weight = patternWeight(pattern);
+  spendWork(weight * COMPILE_STEPS);
+  let result: Pattern | undefined;
+  try {
+    const expression = RE2JS.compile(pattern);
+    result = {
+      test(text) {
+        spendOnText(text.length, CHARACTERS_PER_STEP);
+        spendOnText(text.length * weight, MATCHES_PER_STEP);
+        return expression.test(text);
+      },
+    };
+  } catch {
+    result = undefined;
+  }
+  compiled.set(pattern, result);
+  return result;
+}

@@ -1,0 +1,27 @@
+import type { JsonValue } from '../../json/json-value.ts';
+import type { Place } from './place.ts';
+
+const PERCENT = /^[0-9]+%$/;
+const PERCENT_TEXT =
+  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+
+/** A count, or a share in percent. Source: pkg/apis/apps/validation (ValidatePositiveIntOrPercent). */
+export function checkCountOrPercent(value: JsonValue | undefined, at: Place): void {
+  if (typeof value === 'string' && !PERCENT.test(value)) at.invalid(value, PERCENT_TEXT);
+  else if (typeof value === 'number') at.nonNegative(value);
+}
+
+export function checkAtMostHundredPercent(value: JsonValue | undefined, at: Place): void {
+  if (isPercent(value) && Number(value.slice(0, -1)) > 100)
+    at.invalid(value, 'must not be greater than 100%');
+}
+
+/** Its number, of whatever unit. */
+export function countOrPercent(value: JsonValue | undefined): number {
+  if (isPercent(value)) return Number(value.slice(0, -1));
+  return typeof value === 'number' ? value : 0;
+}
+
+function isPercent(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && PERCENT.test(value);
+}

@@ -1,0 +1,68 @@
+import { qualifiedName } from '../../schema/text/name-rules.ts';
+import type { Place } from './place.ts';
+
+/** Names of resources that are counted or limited. Source: pkg/apis/core/helper. */
+const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
+const CONTAINER = new Set(COMPUTE);
+const COUNTS = [
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+];
+const INTEGERS = new Set(COUNTS);
+const QUOTA = new Set([
+  ...COMPUTE,
+  ...COMPUTE.map((name) => `requests.${name}`),
+  ...COMPUTE.map((name) => `limits.${name}`),
+  'requests.storage',
+  ...COUNTS,
+]);
+/** A plain `storage` is no resource of a quota, and the limit of local storage is none of an object. */
+const STANDARD = new Set([...[...QUOTA].filter((name) => name !== 'limits.ephemeral-storage'), 'storage']);
+
+const NATIVE_PREFIX = 'kubernetes.io/';
+
+export const isHugePage = (name: string): boolean => name.startsWith('hugepages-');
+const isQuotaHugePage = (name: string): boolean => isHugePage(name) || name.startsWith('requests.hugepages-');
+const isNative = (name: string): boolean => !name.includes('/') || name.includes(NATIVE_PREFIX);
+
+export function isExtended(name: string): boolean {
+  if (isNative(name) || name.startsWith('requests.')) return false;
+  return qualifiedName(`requests.${name}`).length === 0;
+}
+
+/** Whether a request may be below its limit. */
+export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePage(name);
+export const isIntegerResource = (name: string): boolean => INTEGERS.has(name) || isExtended(name);
+export const isStandardQuota = (name: string): boolean => QUOTA.has(name) || isQuotaHugePage(name);
+
+/** Whether something was reported. */
+export function checkResourceName(name: string, at: Place): boolean {
+  const known = at.problems.length;
+  at.named(name, qualifiedName);
+  if (at.problems.length > known) return true;
+  if (name.includes('/') || STANDARD.has(name) || isQuotaHugePage(name)) return false;
+  at.invalid(name, 'must be a standard resource type or fully qualified');
+  return true;
+}
+
+export function checkContainerResourceName(name: string, at: Place): void {
+  checkResourceName(name, at);
+  if (!name.includes('/')) {
+    if (!CONTAINER.has(name) && !isHugePage(name))
+      at.invalid(name, 'must be a standard resource for containers');
+  } else if (!isNative(name) && !isExtended(name))
+    at.invalid(name, "doesn't follow extended resource name standard");
+}
+
+export function checkQuotaResourceName(name: string, at: Place): void {
+  checkResourceName(name, at);
+  if (!name.includes('/') && !isStandardQuota(name))
+    at.invalid(name, 'must be a standard resource for quota');
+}

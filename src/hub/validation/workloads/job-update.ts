@@ -1,0 +1,51 @@
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { getOwn, numberAt, objectAt } from '../../json/json-value.ts';
+import type { Place } from '../values/place.ts';
+import { semanticEqual } from '../values/semantic-equal.ts';
+
+const FIXED_FIELDS = [
+  'completionMode',
+  'podFailurePolicy',
+  'backoffLimitPerIndex',
+  'managedBy',
+  'successPolicy',
+];
+
+/** What a Job runs is decided when it is made. Source: pkg/apis/batch/validation (ValidateJobSpecUpdate). */
+export function checkJobChange(spec: JsonObject, old: JsonObject, at: Place): void {
+  const before = objectAt(old, 'spec') ?? {};
+  checkCompletions(spec, before, at.at('completions'));
+  const fixed = (field: string): void => {
+    if (!semanticEqual(getOwn(spec, field), getOwn(before, field)))
+      at.at(field).invalid(getOwn(spec, field), 'field is immutable');
+  };
+  fixed('selector');
+  const template = objectAt(spec, 'template') ?? {};
+  const place = isUnstarted(old) ? withoutScheduling : (kept: JsonObject): JsonObject => kept;
+  if (!semanticEqual(place(template), place(objectAt(before, 'template') ?? {})))
+    at.at('template').invalid(template, 'field is immutable');
+  for (const field of FIXED_FIELDS) fixed(field);
+}
+
+/** An Indexed Job may change its completions together with its parallelism. */
+function checkCompletions(spec: JsonObject, before: JsonObject, at: Place): void {
+  const [now, then] = [numberAt(spec, 'completions'), numberAt(before, 'completions')];
+  if (now === then) return;
+  const value: JsonValue = now ?? null;
+  if (spec['completionMode'] !== 'Indexed') at.invalid(value, 'field is immutable');
+  else if (now !== undefined && now !== (numberAt(spec, 'parallelism') ?? 1))
+    at.invalid(value, 'can only be modified in tandem with spec.parallelism');
+}
+
+function isUnstarted(job: JsonObject): boolean {
+  return objectAt(job, 'spec')?.['suspend'] === true && objectAt(job, 'status')?.['startTime'] === undefined;
+}
+
+/** Where the pods of a Job that has not started are to run may still change. */
+function withoutScheduling(template: JsonObject): JsonObject {
+  const metadata = { ...objectAt(template, 'metadata') };
+  const spec = { ...objectAt(template, 'spec') };
+  for (const field of ['labels', 'annotations']) delete metadata[field];
+  for (const field of ['nodeSelector', 'tolerations', 'affinity', 'schedulingGates']) delete spec[field];
+  return { ...template, metadata, spec };
+}

@@ -1,0 +1,28 @@
+import type { JsonObject } from '../../json/json-value.ts';
+import { getOwn, objectAt, textAt } from '../../json/json-value.ts';
+import type { Place } from '../values/place.ts';
+import { checkPodTemplate } from '../pod/pod-rules.ts';
+import { isEmptySelector, selects } from '../values/selector-rules.ts';
+
+/** Reports a template whose pods the workload would not find. An absent selector selects nothing, an empty one everything. */
+export function matchesTemplate(spec: JsonObject, at: Place): void {
+  const selector = objectAt(spec, 'selector');
+  const template = objectAt(spec, 'template');
+  const labels = objectAt(objectAt(template, 'metadata'), 'labels');
+  if (selector !== undefined && (isEmptySelector(selector) || selects(selector, labels ?? {}))) return;
+  const place = at.at('template').at('metadata').at('labels');
+  place.invalid(labels, '`selector` does not match template `labels`');
+}
+
+/** A template of pods that a controller keeps running. Source: pkg/apis/apps/validation. */
+export function checkOwnedTemplate(spec: JsonObject, kind: string, at: Place): void {
+  matchesTemplate(spec, at);
+  const template = objectAt(spec, 'template') ?? {};
+  checkPodTemplate(template, at.at('template'));
+  const pod = objectAt(template, 'spec');
+  const place = at.at('template').at('spec');
+  const policy = textAt(pod, 'restartPolicy') || 'Always';
+  if (policy !== 'Always') place.at('restartPolicy').unsupported(policy, ['Always']);
+  if (getOwn(pod ?? {}, 'activeDeadlineSeconds') !== undefined)
+    place.at('activeDeadlineSeconds').forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
+}
