@@ -1,5 +1,9 @@
 import { validateWorkSpec } from '../core/work/validate-work.ts';
-import { manifestWorkCheck, type WorksWithoutExecutor, type WorkValidator } from '../hub/admission/ocm/manifest-work-check.ts';
+import {
+  manifestWorkCheck,
+  type WorksWithoutExecutor,
+  type WorkValidator,
+} from '../hub/admission/ocm/manifest-work-check.ts';
 import { ocmChecks } from '../hub/admission/ocm-checks.ts';
 import type { AdmissionCheck } from '../hub/write/write-request.ts';
 

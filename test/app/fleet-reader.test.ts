@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
+import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
 import type { Fleet } from '../../src/app/fleet/fleet.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { openFleetSource } from '../../src/app/fleet/fleet-source.ts';

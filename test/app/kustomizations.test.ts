@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
+import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
 import type { Fleet } from '../../src/app/fleet/fleet.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';

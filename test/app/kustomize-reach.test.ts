@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
+import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { eachWithRepository } from '../adapters/git/each-with-repository.ts';
 import { type GitFixture, tempDir } from '../adapters/git/git-fixture.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
+import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../../src/app/fleet/fleet.ts';
 import { lastGoodReadings } from '../../src/app/fleet/last-good.ts';
 import { eachWithRepository } from '../adapters/git/each-with-repository.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
-import type { GitRepository } from '../../src/adapters/git/git-repository.ts';
+import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
+import type { GitRepository } from '../../src/adapters/git/repository/git-repository.ts';
 import { createLogger } from '../../src/adapters/log/pino-logger.ts';
 import { FleetReader } from '../../src/app/fleet/fleet-reader.ts';
 import { ParsedCache } from '../../src/app/fleet/parsed-cache.ts';

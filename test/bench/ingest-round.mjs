@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { GitProgramMirror } from '../../dist/src/adapters/git/git-program-mirror.js';
+import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
 import { DEFAULT_MANIFEST_LIMITS } from '../../dist/src/app/fleet/fleet.js';
 import { readFiles } from '../../dist/src/app/fleet/file-readings.js';
 import { FleetReader } from '../../dist/src/app/fleet/fleet-reader.js';

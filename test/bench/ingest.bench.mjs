@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import yaml from 'js-yaml';
-import { GitProgramMirror } from '../../dist/src/adapters/git/git-program-mirror.js';
+import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
 import { openFleetSource } from '../../dist/src/app/fleet/fleet-source.js';
 import { commitFiles, filesOf } from './gen-repository.mjs';
 

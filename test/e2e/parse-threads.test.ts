@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../src/adapters/git/git-program-repository.ts';
+import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../../src/app/fleet/fleet.ts';
 import { readFiles } from '../../src/app/fleet/file-readings.ts';
 import { ParsePool } from '../../src/app/fleet/parse-pool.ts';

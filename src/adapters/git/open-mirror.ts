@@ -1,7 +1,7 @@
-import { hasGitProgram, needsGitProgram } from './git-program.ts';
-import { GitProgramMirror } from './git-program-mirror.ts';
-import type { MirrorOptions } from './mirror-options.ts';
-import type { GitMirror } from './git-repository.ts';
+import { hasGitProgram, needsGitProgram } from './program/git-program.ts';
+import { GitProgramMirror } from './program/git-program-mirror.ts';
+import type { MirrorOptions } from './mirror/mirror-options.ts';
+import type { GitMirror } from './repository/git-repository.ts';
 
 export interface OpenedMirror {
   readonly repository: GitMirror;
@@ -23,6 +23,6 @@ export async function openMirror(options: MirrorOptions, isSigned: boolean): Pro
       'take the signature policy out of the source, if nobody has to vouch for its commits',
     );
   // A quarter of a second that a start with git need not wait for.
-  const { InProcessMirror } = await import('./in-process-mirror.ts');
+  const { InProcessMirror } = await import('./in-process/in-process-mirror.ts');
   return { repository: await InProcessMirror.open(options), inProcess: true };
 }

@@ -1,8 +1,8 @@
-import { hasGitProgram } from './git-program.ts';
-import { GitProgramRepository } from './git-program-repository.ts';
-import type { GitProgramOptions } from './git-program-repository.ts';
-import type { GitRepository } from './git-repository.ts';
-import { refuseUnreadable } from './in-process-limits.ts';
+import { hasGitProgram } from './program/git-program.ts';
+import { GitProgramRepository } from './program/git-program-repository.ts';
+import type { GitProgramOptions } from './program/git-program-repository.ts';
+import type { GitRepository } from './repository/git-repository.ts';
+import { refuseUnreadable } from './in-process/in-process-limits.ts';
 
 export interface OpenedRepository {
   readonly repository: GitRepository;
@@ -15,6 +15,6 @@ export async function openRepository(options: GitProgramOptions): Promise<Opened
     return { repository: new GitProgramRepository(options), inProcess: false };
   await refuseUnreadable(options.gitDir);
   // A quarter of a second that nobody with git need wait for.
-  const { InProcessRepository } = await import('./in-process-repository.ts');
+  const { InProcessRepository } = await import('./in-process/in-process-repository.ts');
   return { repository: new InProcessRepository(options.gitDir), inProcess: true };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { GitAuth } from '../../adapters/git/git-auth.ts';
-import type { GitRef } from '../../adapters/git/git-repository.ts';
+import type { GitAuth } from '../../adapters/git/repository/git-auth.ts';
+import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
 import type { ServeSource } from '../serve/serve-options.ts';
 import { wrongValue } from './wrong-option.ts';
 

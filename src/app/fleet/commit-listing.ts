@@ -1,4 +1,4 @@
-import type { GitRepository, TreeChange, TreeEntry } from '../../adapters/git/git-repository.ts';
+import type { GitRepository, TreeChange, TreeEntry } from '../../adapters/git/repository/git-repository.ts';
 import { InputError } from '../../core/errors.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { ManifestLimits } from './fleet.ts';

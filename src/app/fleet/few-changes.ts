@@ -1,5 +1,5 @@
-import type { TreeChange, TreeEntry } from '../../adapters/git/git-repository.ts';
-import type { TreeFile } from '../../adapters/git/tree-safety.ts';
+import type { TreeChange, TreeEntry } from '../../adapters/git/repository/git-repository.ts';
+import type { TreeFile } from '../../adapters/git/repository/tree-safety.ts';
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { FileReading } from './assemble-fleet.ts';
 

@@ -1,5 +1,5 @@
-import type { BlobContent, GitRepository } from '../../adapters/git/git-repository.ts';
-import type { TreeFile } from '../../adapters/git/tree-safety.ts';
+import type { BlobContent, GitRepository } from '../../adapters/git/repository/git-repository.ts';
+import type { TreeFile } from '../../adapters/git/repository/tree-safety.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
 import { fileReading } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';

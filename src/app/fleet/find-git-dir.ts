@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { gitDirAround } from '../../adapters/git/git-dir.ts';
+import { gitDirAround } from '../../adapters/git/repository/git-dir.ts';
 import { InputError } from '../../core/errors.ts';
 
 export interface FoundRepository {

@@ -1,12 +1,17 @@
-import type { CommitInfo, GitRepository, TreeChange, TreeEntry } from '../../adapters/git/git-repository.ts';
+import type {
+  CommitInfo,
+  GitRepository,
+  TreeChange,
+  TreeEntry,
+} from '../../adapters/git/repository/git-repository.ts';
 import { NOT_AN_OBJECT } from '../../adapters/yaml/manifest-check.ts';
 import type { ParsedFile, ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import { assembleObjects, fileReading, objectKey } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { readFiles } from './file-readings.ts';
-import { byFile, sortOutEntries } from '../../adapters/git/tree-safety.ts';
-import type { TreeFile } from '../../adapters/git/tree-safety.ts';
+import { byFile, sortOutEntries } from '../../adapters/git/repository/tree-safety.ts';
+import type { TreeFile } from '../../adapters/git/repository/tree-safety.ts';
 import type { FileVersionReading } from './file-readings.ts';
 import { type Listing, type Selection, listCommit, listNext, withCommit } from './commit-listing.ts';
 import { fewChangedFiles, replaceObjects } from './few-changes.ts';

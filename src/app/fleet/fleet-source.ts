@@ -1,11 +1,11 @@
 import path from 'node:path';
-import type { MirrorOptions } from '../../adapters/git/mirror-options.ts';
+import type { MirrorOptions } from '../../adapters/git/mirror/mirror-options.ts';
 import { openMirror } from '../../adapters/git/open-mirror.ts';
-import { SignatureVerifier } from '../../adapters/git/commit-signature.ts';
-import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';
+import { SignatureVerifier } from '../../adapters/git/program/commit-signature.ts';
+import type { SignaturePolicy } from '../../adapters/git/program/commit-signature.ts';
 import { InputError, TransientError } from '../../core/errors.ts';
-import { checkGitRef } from '../../adapters/git/git-ref.ts';
-import type { FetchOptions, GitMirror, GitRef } from '../../adapters/git/git-repository.ts';
+import { checkGitRef } from '../../adapters/git/repository/git-ref.ts';
+import type { FetchOptions, GitMirror, GitRef } from '../../adapters/git/repository/git-repository.ts';
 import type { Fleet } from './fleet.ts';
 import type { ParsePool } from './parse-pool.ts';
 import type { ParsedCache } from './parsed-cache.ts';

@@ -1,4 +1,4 @@
-import type { CommitInfo } from '../../adapters/git/git-repository.ts';
+import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../core/model/problem.ts';
 

@@ -1,4 +1,4 @@
-import type { FileVersion, GitRepository } from '../../adapters/git/git-repository.ts';
+import type { FileVersion, GitRepository } from '../../adapters/git/repository/git-repository.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
 import { readFiles } from './file-readings.ts';
 import type { ManifestLimits } from './fleet.ts';

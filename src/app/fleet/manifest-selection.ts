@@ -1,7 +1,7 @@
 import picomatch from 'picomatch';
-import { sortOutEntries } from '../../adapters/git/tree-safety.ts';
-import type { TreeFile } from '../../adapters/git/tree-safety.ts';
-import type { TreeEntry } from '../../adapters/git/git-repository.ts';
+import { sortOutEntries } from '../../adapters/git/repository/tree-safety.ts';
+import type { TreeFile } from '../../adapters/git/repository/tree-safety.ts';
+import type { TreeEntry } from '../../adapters/git/repository/git-repository.ts';
 import { InputError } from '../../core/errors.ts';
 import type { Problem } from '../../core/model/problem.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import type { TreeFile } from '../../adapters/git/tree-safety.ts';
+import type { TreeFile } from '../../adapters/git/repository/tree-safety.ts';
 import { RecordCache } from '../../adapters/store/record-cache.ts';
 import type { CacheRecord } from '../../adapters/store/segment-file.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';

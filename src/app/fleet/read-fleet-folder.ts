@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../core/errors.ts';
 import type { Problem } from '../../core/model/problem.ts';
-import type { TreeEntry } from '../../adapters/git/git-repository.ts';
+import type { TreeEntry } from '../../adapters/git/repository/git-repository.ts';
 import { assembleObjects, fileReading } from './assemble-fleet.ts';
 import type { FileReading } from './assemble-fleet.ts';
 import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
@@ -11,7 +11,7 @@ import { KustomizeRenderer } from './kustomizations.ts';
 import { manifestSelector, selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import { findSpecialFolders } from './special-folders.ts';
-import { byFile, sortOutEntries } from '../../adapters/git/tree-safety.ts';
+import { byFile, sortOutEntries } from '../../adapters/git/repository/tree-safety.ts';
 import type { ParsedFile } from '../../adapters/yaml/parse-manifests.ts';
 import { hasErrors, readContent, tooLarge } from './read-content.ts';
 

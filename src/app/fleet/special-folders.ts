@@ -1,4 +1,4 @@
-import type { TreeEntry } from '../../adapters/git/git-repository.ts';
+import type { TreeEntry } from '../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
 
 const KUSTOMIZATION = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;

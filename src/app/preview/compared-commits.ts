@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { needsGitProgram } from '../../adapters/git/git-program.ts';
-import type { GitRepository } from '../../adapters/git/git-repository.ts';
+import { needsGitProgram } from '../../adapters/git/program/git-program.ts';
+import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
 import { openRepository } from '../../adapters/git/open-repository.ts';
 import type { OpenedRepository } from '../../adapters/git/open-repository.ts';
-import { trialMerge } from '../../adapters/git/trial-merge.ts';
+import { trialMerge } from '../../adapters/git/program/trial-merge.ts';
 import { InputError } from '../../core/errors.ts';
 
 export interface ComparedCommits {

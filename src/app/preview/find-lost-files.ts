@@ -1,4 +1,4 @@
-import type { GitRepository } from '../../adapters/git/git-repository.ts';
+import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
 import { type ObjectRef, refOf } from '../../core/model/object-ref.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { LostFile } from '../../core/preview/lost-file.ts';

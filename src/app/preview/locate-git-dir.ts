@@ -1,4 +1,4 @@
-import { gitDirAround } from '../../adapters/git/git-dir.ts';
+import { gitDirAround } from '../../adapters/git/repository/git-dir.ts';
 import { InputError } from '../../core/errors.ts';
 
 /** The Git directory of a work tree, a linked work tree, a folder inside one, or a bare repository. */

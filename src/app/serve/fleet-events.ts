@@ -1,5 +1,5 @@
 import type { World } from '../../core/snapshot/world.ts';
-import type { CommitInfo } from '../../adapters/git/git-repository.ts';
+import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { HoldReason } from '../../core/publish/judge-result.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';

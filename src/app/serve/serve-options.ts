@@ -1,8 +1,8 @@
 import type { WebhookProvider } from '../../adapters/scm/webhook-event.ts';
-import type { SignaturePolicy } from '../../adapters/git/commit-signature.ts';
+import type { SignaturePolicy } from '../../adapters/git/program/commit-signature.ts';
 import type { CommitStatusTarget } from '../../adapters/scm/commit-status.ts';
-import type { GitAuth } from '../../adapters/git/git-auth.ts';
-import type { GitRef } from '../../adapters/git/git-repository.ts';
+import type { GitAuth } from '../../adapters/git/repository/git-auth.ts';
+import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
 import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';

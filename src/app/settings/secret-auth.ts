@@ -1,6 +1,6 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ProvidedAuth } from '../../adapters/git/git-auth.ts';
+import type { ProvidedAuth } from '../../adapters/git/repository/git-auth.ts';
 import { GitHubApp } from '../../adapters/scm/github-app.ts';
 import { InputError } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';

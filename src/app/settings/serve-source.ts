@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { GitAuth } from '../../adapters/git/git-auth.ts';
-import { checkAuthFits, NO_AUTH } from '../../adapters/git/git-auth.ts';
-import { checkGitRef } from '../../adapters/git/git-ref.ts';
-import type { GitRef } from '../../adapters/git/git-repository.ts';
-import { parseGitUrl } from '../../adapters/git/git-url.ts';
+import type { GitAuth } from '../../adapters/git/repository/git-auth.ts';
+import { checkAuthFits, NO_AUTH } from '../../adapters/git/repository/git-auth.ts';
+import { checkGitRef } from '../../adapters/git/repository/git-ref.ts';
+import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
+import { parseGitUrl } from '../../adapters/git/repository/git-url.ts';
 import { forgeOfUrl } from '../../adapters/scm/forge-of-url.ts';
 import { GitHubApp } from '../../adapters/scm/github-app.ts';
 import { InputError, errorText } from '../../core/errors.ts';

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { diffSmallTrees } from '../../../src/adapters/git/cat-file-trees.ts';
-import { CatFile } from '../../../src/adapters/git/cat-file.ts';
-import { gitEnvironment } from '../../../src/adapters/git/git-environment.ts';
-import { GitProgramRepository } from '../../../src/adapters/git/git-program-repository.ts';
-import type { TreeChange } from '../../../src/adapters/git/git-repository.ts';
+import { diffSmallTrees } from '../../../src/adapters/git/program/cat-file-trees.ts';
+import { CatFile } from '../../../src/adapters/git/program/cat-file.ts';
+import { gitEnvironment } from '../../../src/adapters/git/program/git-environment.ts';
+import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
+import type { TreeChange } from '../../../src/adapters/git/repository/git-repository.ts';
 import { type FixtureFile, GitFixture } from './git-fixture.ts';
 
 const ID = '0123456789012345678901234567890123456789';

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SignatureVerifier } from '../../../src/adapters/git/commit-signature.ts';
-import type { GitRef } from '../../../src/adapters/git/git-repository.ts';
-import type { SignatureMode } from '../../../src/adapters/git/commit-signature.ts';
+import { SignatureVerifier } from '../../../src/adapters/git/program/commit-signature.ts';
+import type { GitRef } from '../../../src/adapters/git/repository/git-repository.ts';
+import type { SignatureMode } from '../../../src/adapters/git/program/commit-signature.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 import { gpg, gpgSigner, has, type Signer, signedCommit, signedTag, SIGNER_KINDS } from './git-signers.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { GitProgramRepository } from '../../../src/adapters/git/git-program-repository.ts';
+import type { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
 import { GitFixture } from './git-fixture.ts';
 
 interface Given<Reader> {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gitDirAround, gitDirAt } from '../../../src/adapters/git/git-dir.ts';
+import { gitDirAround, gitDirAt } from '../../../src/adapters/git/repository/git-dir.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 
 describe('the Git directory of a folder', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkAuthFits } from '../../../src/adapters/git/git-auth.ts';
-import type { GitAuth } from '../../../src/adapters/git/git-auth.ts';
-import { gitEnvironment } from '../../../src/adapters/git/git-environment.ts';
-import { gitFailure } from '../../../src/adapters/git/git-failure.ts';
-import { checkGitRef, selectSemverTag } from '../../../src/adapters/git/git-ref.ts';
-import { parseGitUrl } from '../../../src/adapters/git/git-url.ts';
-import { sortOutEntries } from '../../../src/adapters/git/tree-safety.ts';
+import { checkAuthFits } from '../../../src/adapters/git/repository/git-auth.ts';
+import type { GitAuth } from '../../../src/adapters/git/repository/git-auth.ts';
+import { gitEnvironment } from '../../../src/adapters/git/program/git-environment.ts';
+import { gitFailure } from '../../../src/adapters/git/repository/git-failure.ts';
+import { checkGitRef, selectSemverTag } from '../../../src/adapters/git/repository/git-ref.ts';
+import { parseGitUrl } from '../../../src/adapters/git/repository/git-url.ts';
+import { sortOutEntries } from '../../../src/adapters/git/repository/tree-safety.ts';
 
 describe('Git URLs', () => {
   it.each([

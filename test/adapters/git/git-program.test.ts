@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
-import { GitProgramRepository } from '../../../src/adapters/git/git-program-repository.ts';
+import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
+import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
 import { tempDir } from './git-fixture.ts';
 import { describeGitRepository } from './repository-contract.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { SignaturePolicy } from '../../../src/adapters/git/commit-signature.ts';
+import type { SignaturePolicy } from '../../../src/adapters/git/program/commit-signature.ts';
 import { type GitFixture, tempDir } from './git-fixture.ts';
 
 /** Is the program there? */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../../src/adapters/git/git-program-repository.ts';
+import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
 import { GitFixture } from './git-fixture.ts';
 
 const HUGE_BYTES = 200 * 1024 ** 2;

@@ -1,7 +1,7 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { GitMirror } from '../../../src/adapters/git/git-repository.ts';
+import type { GitMirror } from '../../../src/adapters/git/repository/git-repository.ts';
 import { openMirror } from '../../../src/adapters/git/open-mirror.ts';
 import { withoutGit } from '../../fakes/without-git.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';

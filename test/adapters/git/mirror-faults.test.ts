@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
+import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
 import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { withoutGit } from '../../fakes/without-git.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkPackBounds } from '../../../src/adapters/git/pack-bounds.ts';
+import { checkPackBounds } from '../../../src/adapters/git/in-process/pack-bounds.ts';
 import { GitFixture } from './git-fixture.ts';
 
 describe('a pack that a remote sent', () => {

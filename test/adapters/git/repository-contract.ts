@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BlobContent, GitRef, GitRepository } from '../../../src/adapters/git/git-repository.ts';
+import type {
+  BlobContent,
+  GitRef,
+  GitRepository,
+} from '../../../src/adapters/git/repository/git-repository.ts';
 import { GitFixture } from './git-fixture.ts';
 
 /** What every GitRepository must do, whatever reads it. `open` is given a repository and brings a reader of it. */

@@ -1,7 +1,7 @@
 import { getPriority } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { gitEnvironment } from '../../../src/adapters/git/git-environment.ts';
-import { runGitOrThrow } from '../../../src/adapters/git/run-git.ts';
+import { gitEnvironment } from '../../../src/adapters/git/program/git-environment.ts';
+import { runGitOrThrow } from '../../../src/adapters/git/program/run-git.ts';
 import { tempDir } from './git-fixture.ts';
 
 describe('a git command', () => {

@@ -4,8 +4,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gitEnvironment } from '../../../src/adapters/git/git-environment.ts';
-import { GROUP_SCRIPT_FILE, runWire } from '../../../src/adapters/git/run-wire.ts';
+import { gitEnvironment } from '../../../src/adapters/git/program/git-environment.ts';
+import { GROUP_SCRIPT_FILE, runWire } from '../../../src/adapters/git/program/run-wire.ts';
 import { tempDir } from './git-fixture.ts';
 
 let gitDir: string;

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { GitProgramMirror } from '../../../src/adapters/git/git-program-mirror.ts';
+import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
 import { SecretAuth } from '../../../src/app/settings/secret-auth.ts';
 import { serveHttp, serveSsh, sshdPath } from '../../adapters/git/git-servers.ts';
 import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';

@@ -1,5 +1,5 @@
 import { digestWorld, sha256, type WorldDigest } from '../../../adapters/store/world-digest.ts';
-import type { CommitInfo } from '../../../adapters/git/git-repository.ts';
+import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';

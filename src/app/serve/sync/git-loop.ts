@@ -1,5 +1,5 @@
-import { mayMove } from '../../../adapters/git/git-ref.ts';
-import type { GitRef } from '../../../adapters/git/git-repository.ts';
+import { mayMove } from '../../../adapters/git/repository/git-ref.ts';
+import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { Backoff } from '../../../runtime/backoff.ts';

@@ -1,4 +1,4 @@
-import type { CommitInfo } from '../../../adapters/git/git-repository.ts';
+import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import type { Clock } from '../../../core/ports.ts';

@@ -1,4 +1,4 @@
-import type { CommitInfo } from '../../../adapters/git/git-repository.ts';
+import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { SyncProblem } from './sync-problem.ts';
 import type { UnlistedKind } from './unlisted-kind.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
-import type { GitRef } from '../../../../src/adapters/git/git-repository.ts';
-import { mayMove } from '../../../../src/adapters/git/git-ref.ts';
+import type { GitRef } from '../../../../src/adapters/git/repository/git-repository.ts';
+import { mayMove } from '../../../../src/adapters/git/repository/git-ref.ts';
 import type { ControllerHttpOptions } from '../../../../src/app/serve/http/controller-http-options.ts';
 import { webhookRoute } from '../../../../src/app/serve/http/webhook-route.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { needsGitProgram } from './git-program.ts';
+import { needsGitProgram } from '../program/git-program.ts';
 
 /** Files whose presence means that a part of the repository lies elsewhere. */
 const ELSEWHERE = [

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { InputError, TransientError } from '../../core/errors.ts';
+import { InputError, TransientError } from '../../../core/errors.ts';
 
 export interface GitHttpOptions {
   /** Only requests below this URL are made, and only they carry the header. */

@@ -1,8 +1,8 @@
 import type { CatFile } from './cat-file.ts';
-import type { TreeChange } from './git-repository.ts';
-import { diffTreeObjects } from './in-process-tree.ts';
-import type { TreeLeaf } from './in-process-tree.ts';
-import { parseTreeObject } from './tree-object.ts';
+import type { TreeChange } from '../repository/git-repository.ts';
+import { diffTreeObjects } from '../repository/in-process-tree.ts';
+import type { TreeLeaf } from '../repository/in-process-tree.ts';
+import { parseTreeObject } from '../repository/tree-object.ts';
 
 /** Beyond these two listings, each by a process of its own, are faster. */
 const MAX_TREES = 64;

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { TransientError } from '../../core/errors.ts';
-import { childGroups } from '../../runtime/child-groups.ts';
-import { gitFailure } from './git-failure.ts';
-import type { BlobContent } from './git-repository.ts';
+import { TransientError } from '../../../core/errors.ts';
+import { childGroups } from '../../../runtime/child-groups.ts';
+import { gitFailure } from '../repository/git-failure.ts';
+import type { BlobContent } from '../repository/git-repository.ts';
 
 interface Request {
   /** `info` asks only what stands behind a name. */

@@ -1,6 +1,6 @@
 import type { GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { TransientError } from '../../core/errors.ts';
-import { needsGitProgram } from './git-program.ts';
+import { TransientError } from '../../../core/errors.ts';
+import { needsGitProgram } from '../program/git-program.ts';
 
 export interface RefAdvertisementOptions {
   /** For messages. */

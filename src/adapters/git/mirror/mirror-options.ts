@@ -1,4 +1,4 @@
-import type { GitAuth } from './git-auth.ts';
+import type { GitAuth } from '../repository/git-auth.ts';
 
 export const DEFAULT_FETCH_TIMEOUT_MS = 10 * 60_000;
 

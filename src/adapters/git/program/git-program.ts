@@ -1,4 +1,4 @@
-import { InputError, TransientError } from '../../core/errors.ts';
+import { InputError, TransientError } from '../../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { runGit } from './run-git.ts';
 

@@ -1,5 +1,5 @@
 import git from 'isomorphic-git';
-import { InputError, TransientError, errorText } from '../../core/errors.ts';
+import { InputError, TransientError, errorText } from '../../../core/errors.ts';
 import type {
   BlobContent,
   CommitInfo,
@@ -10,17 +10,17 @@ import type {
   ReadBlobsOptions,
   TreeChange,
   TreeEntry,
-} from './git-repository.ts';
+} from '../repository/git-repository.ts';
 import { refuseExpression } from './in-process-limits.ts';
-import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from './commit-object.ts';
-import { diffTreeObjects, listTreeObject, lookUpPath } from './in-process-tree.ts';
-import type { ReadTree, TreeLeaf } from './in-process-tree.ts';
+import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../repository/commit-object.ts';
+import { diffTreeObjects, listTreeObject, lookUpPath } from '../repository/in-process-tree.ts';
+import type { ReadTree, TreeLeaf } from '../repository/in-process-tree.ts';
 import { privateFs } from './private-fs.ts';
-import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from './resolve-ref.ts';
-import type { RefReader } from './resolve-ref.ts';
+import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
+import type { RefReader } from '../repository/resolve-ref.ts';
 import { shallowCommits } from './shallow-commits.ts';
-import { MAX_TREE_ENTRIES, refuseEndlessTree } from './tree-listing.ts';
-import { parseTreeObject } from './tree-object.ts';
+import { MAX_TREE_ENTRIES, refuseEndlessTree } from '../repository/tree-listing.ts';
+import { parseTreeObject } from '../repository/tree-object.ts';
 
 type Ids = ReadonlyMap<string, string | undefined>;
 

@@ -2,7 +2,7 @@ import type SemVer from 'semver/classes/semver.js';
 import parseVersion from 'semver/functions/parse.js';
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
-import { InputError } from '../../core/errors.ts';
+import { InputError } from '../../../core/errors.ts';
 import type { GitRef } from './git-repository.ts';
 
 const COMMIT_ID = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/;

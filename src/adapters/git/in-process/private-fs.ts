@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import type { MakeDirectoryOptions } from 'node:fs';
-import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
 
 const { mkdir, writeFile } = fs.promises;
 

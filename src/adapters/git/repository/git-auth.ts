@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { InputError, errorText } from '../../core/errors.ts';
-import type { BerthError } from '../../core/errors.ts';
+import { InputError, errorText } from '../../../core/errors.ts';
+import type { BerthError } from '../../../core/errors.ts';
 import { isLoopback } from './git-url.ts';
 import type { GitUrl } from './git-url.ts';
 

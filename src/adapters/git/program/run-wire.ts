@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { simpleGit } from 'simple-git';
-import { TransientError } from '../../core/errors.ts';
-import { childGroups } from '../../runtime/child-groups.ts';
-import { killGroup } from '../../runtime/kill-group.ts';
-import { gitFailure } from './git-failure.ts';
+import { TransientError } from '../../../core/errors.ts';
+import { childGroups } from '../../../runtime/child-groups.ts';
+import { killGroup } from '../../../runtime/kill-group.ts';
+import { gitFailure } from '../repository/git-failure.ts';
 import type { GitRun } from './run-git.ts';
 
 /**

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { InputError } from '../../core/errors.ts';
+import { InputError } from '../../../core/errors.ts';
 
 export type GitTransport = 'file' | 'http' | 'https' | 'ssh';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { inflateSync } from 'node:zlib';
-import { InputError, TransientError } from '../../core/errors.ts';
+import { InputError, TransientError } from '../../../core/errors.ts';
 
 /** What is inflated whole in process, and never in the git program. */
 export const MAX_OBJECT_BYTES = 64 * 1024 ** 2;

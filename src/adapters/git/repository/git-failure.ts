@@ -1,5 +1,5 @@
-import { InputError, TransientError } from '../../core/errors.ts';
-import type { BerthError } from '../../core/errors.ts';
+import { InputError, TransientError } from '../../../core/errors.ts';
+import type { BerthError } from '../../../core/errors.ts';
 
 interface KnownFailure {
   readonly pattern: RegExp;

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import { PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
 
 /** Where the history of a repository that does not have all of it begins: the parents of these commits may not be there. */
 export async function shallowCommits(gitDir: string): Promise<ReadonlySet<string>> {

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/model/problem.ts';
+import type { Problem } from '../../../core/model/problem.ts';
 import type { TreeEntry } from './git-repository.ts';
 
 /** A regular file of a tree, checked. */

@@ -1,4 +1,4 @@
-import { InputError } from '../../core/errors.ts';
+import { InputError } from '../../../core/errors.ts';
 import type { CommitInfo, GitPerson } from './git-repository.ts';
 
 /** The end of the year 9999: what comes after it has no date that others can read. */

@@ -1,7 +1,7 @@
-import { TransientError } from '../../core/errors.ts';
+import { TransientError } from '../../../core/errors.ts';
 import { CatFile } from './cat-file.ts';
 import { diffSmallTrees } from './cat-file-trees.ts';
-import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from './commit-object.ts';
+import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../repository/commit-object.ts';
 import { gitEnvironment } from './git-environment.ts';
 import type {
   BlobContent,
@@ -12,9 +12,9 @@ import type {
   ReadBlobsOptions,
   TreeChange,
   TreeEntry,
-} from './git-repository.ts';
-import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from './resolve-ref.ts';
-import type { RefReader } from './resolve-ref.ts';
+} from '../repository/git-repository.ts';
+import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
+import type { RefReader } from '../repository/resolve-ref.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 import type { GitResult } from './run-git.ts';
 import {
@@ -23,7 +23,7 @@ import {
   parseFileHistories,
   parseTreeListing,
   refuseEndlessTree,
-} from './tree-listing.ts';
+} from '../repository/tree-listing.ts';
 
 export interface GitProgramOptions {
   /** The repository itself: a bare directory or a work tree's `.git`. */

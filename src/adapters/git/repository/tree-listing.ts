@@ -1,4 +1,4 @@
-import { BugError, InputError } from '../../core/errors.ts';
+import { BugError, InputError } from '../../../core/errors.ts';
 import type { FileVersion, TreeChange, TreeEntry } from './git-repository.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { SshAuth } from './git-auth.ts';
-import type { GitTransport } from './git-url.ts';
+import type { SshAuth } from '../repository/git-auth.ts';
+import type { GitTransport } from '../repository/git-url.ts';
 
 /** Variables of ours that git or ssh may see; everything else is withheld. */
 const PASSED_ON = [

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
-import { TransientError } from '../../core/errors.ts';
-import type { BerthError } from '../../core/errors.ts';
-import { childGroups } from '../../runtime/child-groups.ts';
-import { killGroup } from '../../runtime/kill-group.ts';
-import { gitFailure } from './git-failure.ts';
+import { TransientError } from '../../../core/errors.ts';
+import type { BerthError } from '../../../core/errors.ts';
+import { childGroups } from '../../../runtime/child-groups.ts';
+import { killGroup } from '../../../runtime/kill-group.ts';
+import { gitFailure } from '../repository/git-failure.ts';
 import { withPrivateUmask } from './private-umask.ts';
 
 export interface GitRun {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { InputError, errorText } from '../../core/errors.ts';
+import { InputError, errorText } from '../../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
-import { childGroups } from '../../runtime/child-groups.ts';
+import { childGroups } from '../../../runtime/child-groups.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { InputError } from '../../core/errors.ts';
+import { InputError } from '../../../core/errors.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { GitRef } from './git-repository.ts';
 
