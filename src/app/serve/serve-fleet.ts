@@ -1,3 +1,4 @@
+import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
 import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
@@ -21,6 +22,7 @@ import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
 import { PreparedLeadership } from './prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';
+import { serveCache } from './serve-cache.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { Standby } from './standby.ts';
 import { SourceLedger } from './sync/source-ledger.ts';
@@ -62,7 +64,7 @@ export async function serveFleet(given: ServeFleetOptions): Promise<FleetControl
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
   const continuity = continuityOf(options, state, {
-    positions: () => inventory.reflectors.map(({ position }) => position),
+    positions: () => cache.reflectors.map(({ position }) => position),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
       barrier.hubChanged();
@@ -71,7 +73,9 @@ export async function serveFleet(given: ServeFleetOptions): Promise<FleetControl
     },
   });
   const isHubRestored = (): boolean => continuity?.wasRestored === true;
-  const inventory = inventoryOf(options, emit, look);
+  const cache = serveCache(options, emit, look);
+  const { staleAfterMs = 300_000 } = options;
+  const inventory = new HubInventory({ cache, clock, staleAfterMs });
   const ledger = new SourceLedger(sha256, state, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
@@ -96,9 +100,9 @@ export async function serveFleet(given: ServeFleetOptions): Promise<FleetControl
 
   supervisor.start('data directory', (signal) => state.keep(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
-  for (const part of [standby, prepared, inventory, decider]) part?.start(supervisor);
+  for (const part of [standby, prepared, cache, decider]) part?.start(supervisor);
   for (const { start } of loops) start(supervisor);
-  if (options.works !== false) works = startWorks({ ...parts, historyOf: look });
+  if (options.works !== false) works = startWorks({ ...parts, cache });
   const ready = becomeReady({ decider, standby, book, readiness, http, emit }, supervisor.signal);
   if (decider instanceof PublishPipeline) supervisor.start('digests', digestsOf(inventory, ready));
   return {
@@ -122,16 +126,6 @@ function digestsOf(inventory: HubInventory, ready: Promise<void>) {
     await ready;
     await digestAhead(inventory.world(), signal);
   };
-}
-
-function inventoryOf(
-  { api, clock, random, log, staleAfterMs = 300_000 }: ServeFleetOptions,
-  emit: (happening: FleetHappening) => void,
-  historyOf: () => Promise<number>,
-): HubInventory {
-  const onError = (kind: string, error: unknown): void =>
-    emit({ kind: 'error', where: `watch ${kind}`, error });
-  return new HubInventory({ api, clock, random, log, staleAfterMs, onError, historyOf });
 }
 
 /** Undefined where no source is applied: then there is nothing to compare the hub with. */
@@ -247,9 +241,9 @@ function startWorks(parts: {
   readonly options: ServeFleetOptions;
   readonly emit: (happening: FleetHappening) => void;
   readonly barrier: CommitBarrier;
-  readonly historyOf: () => Promise<number>;
+  readonly cache: ObjectCache;
 }): WorkControllers {
-  const { options, emit, barrier, historyOf } = parts;
+  const { options, emit, barrier, cache } = parts;
   const { api, clock, log, random, leadership } = options;
   return startWorkControllers({
     mayBegin: async (signal) => {
@@ -257,15 +251,14 @@ function startWorks(parts: {
       await barrier.whenHubCompared(signal);
     },
     hub: api,
+    cache,
     clock,
     log,
     random,
-    historyOf,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
       // Somebody was faster; it is read and decided again at once.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
-    onWatchError: (kind, error) => emit({ kind: 'error', where: `watch ${kind} for works`, error }),
   });
 }

@@ -5,6 +5,7 @@ import type { FleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { DecisionRecorder } from '../../../src/app/serve/publish/decision-recorder.ts';
 import { CommitBarrier } from '../../../src/app/serve/sync/commit-barrier.ts';
 import { GitLoop } from '../../../src/app/serve/sync/git-loop.ts';
+import { ObjectCache } from '../../../src/adapters/kube/object-cache.ts';
 import { HubInventory } from '../../../src/app/serve/hub-inventory.ts';
 import { HubSync } from '../../../src/app/serve/sync/hub-sync.ts';
 import { PlanApprovals } from '../../../src/app/serve/publish/plan-approvals.ts';
@@ -169,14 +170,8 @@ export class Simulation {
     const api = this.wrap(this.api);
     const log = new SilentLogger();
     const supervisor = new Supervisor({ clock, random, log });
-    const inventory = new HubInventory({
-      api,
-      clock,
-      random,
-      log,
-      staleAfterMs: 600_000,
-      onError: () => undefined,
-    });
+    const cache = new ObjectCache({ api, clock, random, log });
+    const inventory = new HubInventory({ cache, clock, staleAfterMs: 600_000 });
     const stores = new Map(inventory.inputs.map(({ kind, store }) => [kind.kind, store]));
     const barrier = new CommitBarrier(clock, stores, ['fleet']);
     const recorder = new DecisionRecorder({
@@ -261,7 +256,7 @@ export class Simulation {
       onChecked: () => undefined,
       onWhole: () => barrier.followed('fleet'),
     });
-    inventory.start(supervisor);
+    cache.start(supervisor);
     pipeline.start(supervisor);
     supervisor.start('git', (signal) => loop.run(signal));
     this.supervisor = supervisor;
