@@ -6,8 +6,10 @@ import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
+import { Subscribers } from '../../runtime/subscribers.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers, type WorkControllers } from '../works/start-work-controllers.ts';
+import { ArrivingCommits } from './arriving-commits.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
@@ -18,6 +20,7 @@ import { HubContinuity, type HubContinuityOptions } from './hub-continuity.ts';
 import { HubInventory } from './hub-inventory.ts';
 import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
+import type { PlanApprovals } from './publish/plan-approvals.ts';
 import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
 import { PreparedLeadership } from './prepared-leadership.ts';
@@ -25,6 +28,7 @@ import { Readiness } from './http/readiness.ts';
 import { serveCache } from './serve-cache.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { Standby } from './standby.ts';
+import type { SourceEvent } from './sync/source-events.ts';
 import { SourceLedger } from './sync/source-ledger.ts';
 import { UpstreamDecisions } from './publish/upstream-decisions.ts';
 
@@ -76,15 +80,23 @@ export async function serveFleet(given: ServeFleetOptions): Promise<FleetControl
   const cache = serveCache(options, emit, look);
   const { staleAfterMs = 300_000 } = options;
   const inventory = new HubInventory({ cache, clock, staleAfterMs });
-  const ledger = new SourceLedger(sha256, state, options);
+  const ledger = new SourceLedger(sha256, state.commits, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
+  const arriving = new ArrivingCommits();
+  const sourceEvents = eventsFor({ arriving, approvals: state.approvals, ledger, barrier });
   const parts = { options, barrier, inventory, book, emit, metrics };
-  const decider = await openDecider({ ...parts, state, ledger, isHubRestored });
+  const decider = await openDecider({ ...parts, state, ledger, arriving, isHubRestored });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const onDeleted = deletionKeeper(emit, state);
-  const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished, onDeleted });
+  const loops = await openSources(options, {
+    emit,
+    events: sourceEvents,
+    barrier,
+    whenFirstPublished,
+    onDeleted,
+  });
   let works: WorkControllers | undefined;
   const http = await serveHttp({
     options,
@@ -153,6 +165,26 @@ function barrierOf({ clock, sources }: ServeFleetOptions, { inputs }: HubInvento
   );
 }
 
+/** Who follows the sources, in this order. */
+function eventsFor(followers: {
+  readonly arriving: ArrivingCommits;
+  readonly approvals: PlanApprovals;
+  readonly ledger: SourceLedger;
+  readonly barrier: CommitBarrier;
+}): Subscribers<SourceEvent> {
+  const { arriving, approvals, ledger, barrier } = followers;
+  const events = new Subscribers<SourceEvent>();
+  events.subscribe((event) => arriving.take(event));
+  events.subscribe((event) => {
+    const { kind, source } = event;
+    if (kind === 'read') approvals.read(source, event.fleet.commit?.id, event.fleet.objects);
+    else if (kind === 'followed') approvals.followed(source);
+  });
+  events.subscribe((event) => ledger.take(event));
+  events.subscribe((event) => barrier.take(event));
+  return events;
+}
+
 function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {
   return (signal: AbortSignal): Promise<void> =>
     Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
@@ -192,9 +224,10 @@ async function openDecider(parts: {
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
+  readonly arriving: ArrivingCommits;
   readonly isHubRestored: () => boolean;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, barrier, inventory, book, emit, metrics, state, ledger, isHubRestored } = parts;
+  const { options, barrier, inventory, book, emit, metrics, state, ledger, arriving, isHubRestored } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
   const recorder = new DecisionRecorder({
@@ -225,7 +258,7 @@ async function openDecider(parts: {
     isHubRestored,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
-    isFollowing: () => ledger.isFollowing,
+    isFollowing: () => arriving.areAny,
     leadership: options.leadership,
     onPass: (tookMs) => metrics.scheduled(tookMs),
   });

@@ -252,9 +252,7 @@ export class Simulation {
       emit: () => undefined,
       pollIntervalMs: 5_000,
       resyncIntervalMs: 60_000,
-      onRead: () => barrier.read('fleet'),
-      onChecked: () => undefined,
-      onWhole: () => barrier.followed('fleet'),
+      tell: (event) => barrier.take(event),
     });
     cache.start(supervisor);
     pipeline.start(supervisor);
