@@ -11,6 +11,11 @@ export class Subscribers<Event> {
 
   /** Calls all listeners before it returns. @returns resolves when those are done that still write what they noted */
   tell(event: Event): Promise<void> {
-    return Promise.all(this.#listeners.map((listener) => listener(event))).then(() => undefined);
+    const pending: Promise<void>[] = [];
+    for (const listener of this.#listeners) {
+      const done = listener(event);
+      if (done !== undefined) pending.push(done);
+    }
+    return Promise.all(pending).then(() => undefined);
   }
 }

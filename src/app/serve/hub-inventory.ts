@@ -26,9 +26,11 @@ export interface InventoryOptions {
   /** Started by the owner; other parts of the process read it too. */
   readonly cache: ObjectCache;
   readonly clock: Pick<Clock, 'now'>;
-  /** A kind that the hub did not confirm for this long holds every change. */
-  readonly staleAfterMs: number;
+  /** A kind that the hub did not confirm for this long holds every change. Default 5 min. */
+  readonly staleAfterMs?: number | undefined;
 }
+
+const DEFAULT_STALE_AFTER_MS = 300_000;
 
 /** What decisions are made from, and whether it is fresh enough: a view of the cache of the process. */
 export class HubInventory {
@@ -135,7 +137,7 @@ export class HubInventory {
     if (failure?.verb === 'list') return refusedKindText(kind, failure);
     if (!synced) return `${kind.plural} have not been read yet`;
     const staleMs = reflector.stalenessMs();
-    const { staleAfterMs } = this.#options;
+    const { staleAfterMs = DEFAULT_STALE_AFTER_MS } = this.#options;
     if (staleMs <= staleAfterMs) return undefined;
     return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
   }

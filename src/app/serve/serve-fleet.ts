@@ -3,10 +3,8 @@ import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
-import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
-import { Subscribers } from '../../runtime/subscribers.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers, type WorkControllers } from '../works/start-work-controllers.ts';
 import { ArrivingCommits } from './arriving-commits.ts';
@@ -16,19 +14,19 @@ import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from './publish/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
+import { followSources } from './follow-sources.ts';
 import { HubContinuity, type HubContinuityOptions } from './hub-continuity.ts';
 import { HubInventory } from './hub-inventory.ts';
 import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
-import type { PlanApprovals } from './publish/plan-approvals.ts';
 import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
+import { keepDeletions } from './keep-deletions.ts';
 import { PreparedLeadership } from './prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';
 import { serveCache } from './serve-cache.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { Standby } from './standby.ts';
-import type { SourceEvent } from './sync/source-events.ts';
 import { SourceLedger } from './sync/source-ledger.ts';
 import { UpstreamDecisions } from './publish/upstream-decisions.ts';
 
@@ -73,41 +71,28 @@ export async function serveFleet(given: ServeFleetOptions): Promise<FleetControl
       emit({ kind: 'hub-restored', how });
       barrier.hubChanged();
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
-      for (const { loop } of loops) loop.hubChanged();
+      loops.forEach(({ loop }) => loop.hubChanged(how));
     },
   });
   const isHubRestored = (): boolean => continuity?.wasRestored === true;
   const cache = serveCache(options, emit, look);
-  const { staleAfterMs = 300_000 } = options;
-  const inventory = new HubInventory({ cache, clock, staleAfterMs });
+  const inventory = new HubInventory({ ...options, cache });
   const ledger = new SourceLedger(sha256, state.commits, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
   const arriving = new ArrivingCommits();
-  const sourceEvents = eventsFor({ arriving, approvals: state.approvals, ledger, barrier });
+  const followed = followSources({ arriving, approvals: state.approvals, ledger, barrier });
   const parts = { options, barrier, inventory, book, emit, metrics };
   const decider = await openDecider({ ...parts, state, ledger, arriving, isHubRestored });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const onDeleted = deletionKeeper(emit, state);
-  const loops = await openSources(options, {
-    emit,
-    events: sourceEvents,
-    barrier,
-    whenFirstPublished,
-    onDeleted,
-  });
+  const kept = keepDeletions(options, emit, state);
+  const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   let works: WorkControllers | undefined;
   const http = await serveHttp({
-    options,
-    inventory,
-    book,
-    metrics,
+    ...{ options, inventory, book, metrics, decider, readiness, leadership },
     loops: loops.map(({ loop }) => loop),
-    decider,
     warnings: () => [...inventory.warnings(), ...decider.warnings(), ...(works?.warnings() ?? [])],
-    readiness,
-    leadership,
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
@@ -150,39 +135,12 @@ function continuityOf(
   return new HubContinuity({ api, memory, ...watches });
 }
 
-function deletionKeeper(emit: (happening: FleetHappening) => void, state: ControllerState) {
-  return (record: DeletionRecord): void => {
-    emit({ kind: 'deleted', record });
-    state.deletions.append(record);
-  };
-}
-
 function barrierOf({ clock, sources }: ServeFleetOptions, { inputs }: HubInventory): CommitBarrier {
   return new CommitBarrier(
     clock,
     new Map(inputs.map(({ kind, store }) => [kind.kind, store])),
     sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
   );
-}
-
-/** Who follows the sources, in this order. */
-function eventsFor(followers: {
-  readonly arriving: ArrivingCommits;
-  readonly approvals: PlanApprovals;
-  readonly ledger: SourceLedger;
-  readonly barrier: CommitBarrier;
-}): Subscribers<SourceEvent> {
-  const { arriving, approvals, ledger, barrier } = followers;
-  const events = new Subscribers<SourceEvent>();
-  events.subscribe((event) => arriving.take(event));
-  events.subscribe((event) => {
-    const { kind, source } = event;
-    if (kind === 'read') approvals.read(source, event.fleet.commit?.id, event.fleet.objects);
-    else if (kind === 'followed') approvals.followed(source);
-  });
-  events.subscribe((event) => ledger.take(event));
-  events.subscribe((event) => barrier.take(event));
-  return events;
 }
 
 function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {

@@ -1,5 +1,6 @@
 import type { SourceObject } from '../model/source-object.ts';
 import {
+  HELD_MESSAGE_ANNOTATION,
   HELD_TOKEN_ANNOTATION,
   MEMBERS_BEFORE_ANNOTATION,
   RELEASE_ANNOTATION,
@@ -68,4 +69,13 @@ export function rememberedInput(
     membersBefore,
     earlier: { deletions: earlier, windowMs, elsewhere },
   };
+}
+
+/** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
+export function noteHeld(token: string, message: string): Readonly<Record<string, string>> {
+  return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
+}
+
+export function noteMembersBefore(count: number | undefined): Readonly<Record<string, string>> {
+  return { [MEMBERS_BEFORE_ANNOTATION]: count === undefined ? '' : String(count) };
 }

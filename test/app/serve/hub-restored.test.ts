@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
 import {
+  CONFIG_MAP,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
@@ -42,6 +43,14 @@ class WaitingKubeApi extends InterceptedKubeApi {
   }
 }
 
+/** More objects than may leave without a release. */
+const settings = yaml(
+  ...Array.from({ length: 12 }, (_, at) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `s${at}`, namespace: 'team-a', labels: { duty: 'settings' } },
+  })),
+);
 const REMAINING = ['c4', 'c5', 'c6'];
 /** Half of six clusters may leave, and these are spent when three have left. */
 const OPTIONS: Partial<ServeFleetOptions> = {
@@ -59,7 +68,7 @@ describe('a hub that is restored from a backup', () => {
     root = mkdtempSync(join(tmpdir(), 'berth-restored-'));
     fleet = await ServedFleet.create({ dataDir: join(root, 'data') });
     hub = fleet.hub.hub;
-    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')), 'settings.yaml': settings });
     api = new WaitingKubeApi(fleet.hub.api);
     await fleet.serve({ ...OPTIONS, api });
     await fleet.event('published', ({ clusters }) => clusters.length === 6);
@@ -118,6 +127,61 @@ describe('a hub that is restored from a backup', () => {
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     await fleet.event('ready');
     spentNothing(0);
+  });
+
+  const settingsLeft = async () =>
+    (await fleet.hub.api.list(CONFIG_MAP, { namespace: 'team-a', labelSelector: 'duty=settings' })).items
+      .length;
+  const parentKey = { namespace: 'berth-system', name: 'berth-fleet' };
+  const countedDeletions = async () =>
+    (await fleet.hub.api.get(CONFIG_MAP, parentKey))?.metadata.annotations?.['berth.dev/recent-deletions'] ??
+    '';
+
+  async function releaseSettings(): Promise<void> {
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'settings.yaml': undefined });
+    const { message } = await fleet.event('sync-problem', undefined, mark);
+    const token = /--token (\S+)/.exec(message)?.[1];
+    const metadata = { annotations: { 'berth.dev/release': token } };
+    await fleet.hub.api.mergePatch(CONFIG_MAP, parentKey, { metadata });
+    await expect.poll(settingsLeft).toBe(0);
+  }
+
+  it.each(['runs', 'is stopped'])(
+    'while the controller %s: what Git deleted before is deleted again without a release, and uses no budget',
+    async (how) => {
+      await releaseSettings();
+      if (how === 'is stopped') await fleet.stop();
+      const mark = how === 'runs' ? fleet.events.length : 0;
+      await restore();
+      if (how === 'is stopped') await fleet.serve(OPTIONS);
+      await fleet.event('hub-restored', undefined, mark);
+      await fleet.event('deleted', undefined, mark);
+      await expect.poll(settingsLeft).toBe(0);
+      expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem')).toEqual([]);
+      expect(await countedDeletions()).toBe('');
+    },
+  );
+
+  it('what Git deletes only after the restore is held', async () => {
+    await fleet.stop();
+    await restore();
+    fleet.git.commit({ 'settings.yaml': undefined });
+    await fleet.serve(OPTIONS);
+    expect((await fleet.event('sync-problem')).message).toContain('12 of 22 objects left Git (budget 11)');
+    expect(await settingsLeft()).toBe(12);
+  });
+
+  it('what Git took in again and deletes later is held as anything else', async () => {
+    await releaseSettings();
+    await fleet.stop();
+    await restore();
+    fleet.git.commit({ 'settings.yaml': settings });
+    await fleet.serve(OPTIONS);
+    await fleet.event('ready');
+    fleet.git.commit({ 'settings.yaml': undefined });
+    expect((await fleet.event('sync-problem')).message).toContain('12 of 22 objects left Git (budget 11)');
+    expect(await settingsLeft()).toBe(12);
   });
 
   it('is not assumed when the hub was only restarted', async () => {

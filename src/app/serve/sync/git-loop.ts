@@ -2,6 +2,7 @@ import { mayMove } from '../../../adapters/git/git-ref.ts';
 import type { GitRef } from '../../../adapters/git/git-repository.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
+import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../../runtime/sleep.ts';
@@ -107,9 +108,9 @@ export class GitLoop {
   }
 
   /** The hub was restored or replaced: it is compared with Git before it counts as following any commit. */
-  hubChanged(): void {
+  hubChanged(how: HubBreak): void {
     this.#hubChanges += 1;
-    this.#options.sync?.distrust();
+    this.#options.sync?.hubChanged(how);
     this.reconcile();
   }
 

@@ -19,7 +19,7 @@ import { CommitReporter } from './commit-reporter.ts';
 import type { ToldStatus } from './commit-reporter.ts';
 import type { FleetHappening } from '../fleet-events.ts';
 import { GitLoop } from './git-loop.ts';
-import { HubSync, type HubSyncOptions } from './hub-sync.ts';
+import { HubSync } from './hub-sync.ts';
 import { SourceClaims } from './source-claims.ts';
 import type { SourceEvent } from './source-events.ts';
 import { type ServeFleetOptions, type ServeSource, sourceNameOf } from '../serve-options.ts';
@@ -39,6 +39,8 @@ export interface SourceSurroundings {
   readonly barrier: CommitBarrier;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
   readonly onDeleted: (record: DeletionRecord) => void;
+  /** The uids of what a source deleted, as `onDeleted` recorded them. */
+  readonly readDeleted: (source: string) => Promise<readonly string[]>;
 }
 
 /** Opens all sources without touching the network. InputError for one that cannot work. */
@@ -46,7 +48,7 @@ export async function openSources(
   options: ServeFleetOptions,
   around: SourceSurroundings,
 ): Promise<readonly OpenSource[]> {
-  const { emit, events, barrier, whenFirstPublished, onDeleted } = around;
+  const { emit, events, whenFirstPublished } = around;
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
@@ -75,10 +77,7 @@ export async function openSources(
         url: from.url,
         ref: from.ref,
         source,
-        sync:
-          from.sync === 'observe'
-            ? undefined
-            : hubSyncOf(options, from, { name, claims, written: barrier, onDeleted }),
+        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, ...around }),
         leadership: options.leadership,
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
@@ -148,14 +147,21 @@ function reporterOf(
 function hubSyncOf(
   options: ServeFleetOptions,
   from: ServeSource,
-  around: Pick<HubSyncOptions, 'claims' | 'written' | 'onDeleted'> & { readonly name: string },
+  around: Pick<SourceSurroundings, 'barrier' | 'onDeleted' | 'readDeleted'> & {
+    readonly name: string;
+    readonly claims: SourceClaims;
+  },
 ): HubSync {
   const embedded = options.embedded === true;
+  const { name, claims, barrier, onDeleted, readDeleted } = around;
   return new HubSync({
     api: options.api,
     digest: sha256,
-    ...around,
-    source: around.name,
+    claims,
+    written: barrier,
+    onDeleted,
+    readDeleted: () => readDeleted(name),
+    source: name,
     namespace: options.namespace ?? DEFAULT_NAMESPACE,
     budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
     allowEmpty: from.allowEmpty,

@@ -3,8 +3,7 @@ import type { Fleet } from '../../fleet/fleet.ts';
 /** What happened to a source. Sources tell; the hub, decisions and publication follow, and none of them calls a source. */
 export type SourceEvent = { readonly source: string } & (
   | {
-      readonly kind:
-        /** It is about to ask its remote. */
+      readonly kind: /** It is about to ask its remote. */
         | 'fetching'
         /** The remote answered; what it said is read next. */
         | 'fetched'
