@@ -12,6 +12,7 @@ import {
   planPrune,
   type PrunePlan,
 } from '../../../core/sync/plan-prune.ts';
+import { lossesAt, noteLosses } from '../../../core/sync/loss-window.ts';
 import { noteHeld, noteMembersBefore, type PruneMemory } from '../../../core/sync/prune-memory.ts';
 import {
   noteReleased,
@@ -72,7 +73,7 @@ export async function pruneHub(
   const gone = await deleteMembers(parts, back, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
-      ? await prune(parts, input, plan, memory)
+      ? await prune(parts, input, { ...plan, ...losses }, memory)
       : await hold(parts, plan, state, { ...memory, counted: countedMembers(known).length });
   return {
     ...outcome,
@@ -89,12 +90,13 @@ async function hold(
   memory: PruneMemory & { readonly counted: number },
 ): Promise<PruneOutcome> {
   const { message, token } = plan;
-  const { releases, earlier, nowMs, membersBefore, counted } = memory;
+  const { releases, earlier, earlierLosses, nowMs, membersBefore, counted } = memory;
   await parts.registry.annotate({
     ...noteHeld(token, message),
     ...(areAll ? noteMembersBefore(membersBefore ?? counted) : {}),
     ...restOf(parts, plan.objects, releases),
     ...noteDeletions(earlier, nowMs),
+    ...noteLosses(earlierLosses, nowMs),
   });
   return { deleted: [], problems: [], pruneHeld: { message, token } };
 }
@@ -118,25 +120,31 @@ async function lossesOf(
 async function prune(
   parts: PruneParts,
   input: SyncInput,
-  plan: Extract<PrunePlan, { kind: 'prune' }>,
-  { releases, lastRelease, earlier, nowMs }: PruneMemory,
+  plan: Extract<PrunePlan, { kind: 'prune' }> & { readonly losses: readonly DeletionLoss[] },
+  { releases, lastRelease, earlier, earlierLosses, nowMs }: PruneMemory,
 ): Promise<PruneOutcome> {
-  const { objects, releasedToken, isRest = false } = plan;
+  const { objects, losses, releasedToken, isRest = false } = plan;
   const marks = objects.map((object) => markOf(parts, object));
   const token = isRest ? lastRelease?.token : releasedToken;
   const isNoted = token === lastRelease?.token;
   const by = isNoted ? lastRelease?.by : committer(input);
   const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
   const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
-  const going = (gone: readonly KubeObject[]): Notes =>
-    noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs);
+  const going = (gone: readonly KubeObject[]): Notes => ({
+    ...noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs),
+    ...noteLosses([...earlierLosses, ...lossesAt(takenBy(gone, losses), nowMs, parts.digest)], nowMs),
+  });
   await parts.registry.annotate({
     ...noteHeld('', ''),
     ...noteMembersBefore(undefined),
     // A release begins anew.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
-      : { ...noteReleased(releases, releasedToken, marks), ...noteDeletions([], nowMs) }),
+      : {
+          ...noteReleased(releases, releasedToken, marks),
+          ...noteDeletions([], nowMs),
+          ...noteLosses([], nowMs),
+        }),
     ...(isCounted && going(objects)),
     // As `berth release` would have written it.
     ...(released !== undefined && !isNoted
@@ -175,6 +183,12 @@ function markOf({ digest }: PruneParts, object: KubeObject): string {
 function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
   const marks = objects.map((object) => markOf(parts, object));
   return noteRest(marks.filter((mark) => releases.objects.has(mark)));
+}
+
+/** Of losses that have several causes one that is deleted is enough: what is counted twice is held sooner, not later. */
+function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
+  const names = new Set(objects.map((object) => formatRef(refOf(object))));
+  return losses.filter(({ by }) => by.some((name) => names.has(name)));
 }
 
 function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs: number): Deletion {
