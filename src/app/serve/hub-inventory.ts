@@ -89,6 +89,12 @@ export class HubInventory {
     );
   }
 
+  /** Reads again what is published: a watch may be behind what another process wrote last. Nothing where nothing was read before. */
+  async readPublished(signal: AbortSignal): Promise<void> {
+    const read = [this.placements, this.decisions].filter(({ synced }) => synced);
+    await Promise.all(read.map((reflector) => reflector.relist(signal)));
+  }
+
   /** Milliseconds since the oldest kind was confirmed. */
   stalenessMs(): number {
     return Math.max(...this.reflectors.map((reflector) => reflector.stalenessMs()));

@@ -61,7 +61,9 @@ export async function serveFleet(given: ServeFleetOptions): Promise<FleetControl
     metrics.saw({ atMs: clock.now(), ...happening });
   };
   const look = async (): Promise<number> => (await continuity?.look()) ?? 0;
-  const prepared = given.leadership && new PreparedLeadership({ inner: given.leadership, look, clock, log });
+  const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
+  const prepared =
+    given.leadership && new PreparedLeadership({ inner: given.leadership, look, readPublished, clock, log });
   const [options, leadership] = [{ ...given, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);

@@ -12,6 +12,14 @@ export class WaitingKubeApi extends InterceptedKubeApi {
   shown: readonly string[] = [];
   #gate: Promise<void> | undefined;
 
+  #decisions: Promise<void> | undefined;
+  showDecisions: () => void = () => undefined;
+
+  /** The watch of decisions shows nothing until `showDecisions` is called. Lists do. */
+  hideDecisions(): void {
+    this.#decisions = new Promise((resolve) => (this.showDecisions = resolve));
+  }
+
   hold(): void {
     this.#gate = new Promise((resolve) => (this.release = resolve));
   }
@@ -24,6 +32,9 @@ export class WaitingKubeApi extends InterceptedKubeApi {
 
   override async *watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
     for await (const event of super.watch(kind, options)) {
+      if (kind.plural === PLACEMENT_DECISION.plural)
+        await Promise.race([this.#decisions, ended(options.signal)]);
+      if (options.signal.aborted) return;
       if ('object' in event) this.#note(kind, event.object);
       yield event;
     }
@@ -39,4 +50,8 @@ export class WaitingKubeApi extends InterceptedKubeApi {
     if (right.endsWith(' manifestworks')) this.worksWritten += 1;
     return request();
   }
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
