@@ -32,7 +32,7 @@ export class WaitingKubeApi extends InterceptedKubeApi {
 
   override async *watch(kind: KindInfo, options: WatchOptions): AsyncIterable<WatchEvent> {
     for await (const event of super.watch(kind, options)) {
-      if (kind.plural === PLACEMENT_DECISION.plural)
+      if (kind.plural === PLACEMENT_DECISION.plural && this.#decisions !== undefined)
         await Promise.race([this.#decisions, ended(options.signal)]);
       if (options.signal.aborted) return;
       if ('object' in event) this.#note(kind, event.object);
