@@ -10,7 +10,6 @@ import { runCli } from '../../src/app/cli/program.ts';
 import { hubAdmission } from '../../src/app/hub-admission.ts';
 import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
 import { startWorkloadSimulation } from '../../src/app/members/workload-simulation.ts';
-import { startWorkControllers } from '../../src/app/works/start-work-controllers.ts';
 import {
   type KindInfo,
   MANAGED_CLUSTER,
@@ -25,6 +24,7 @@ import { startHub } from '../../src/hub/start-hub.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { PATIENCE_MS } from '../fakes/patience.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
+import { startWorksAlone } from '../fakes/works-alone.ts';
 
 const CLUSTERS = ['canary-1', 'prod-1', 'prod-2', 'prod-3', 'prod-4'];
 const NAMESPACE: KindInfo = {
@@ -74,7 +74,7 @@ describe('works on the embedded hub', () => {
     for (const name of [...CLUSTERS, 'shop'])
       await hub.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     const shared = { clock: systemClock, log, random: Math.random };
-    const works = startWorkControllers({ hub, ...shared });
+    const works = startWorksAlone({ hub, ...shared });
     closing.unshift(() => works.close());
     for (const clusterName of CLUSTERS) {
       const cluster = connect(running.memberKubeconfigPath(clusterName));

@@ -107,6 +107,33 @@ describe('a commit that deletes one object and with it what many clusters run', 
     expect(await fleet.decisions('web')).toHaveLength(40);
   });
 
+  it('cannot take the clusters of a placement away one commit after the other', async () => {
+    const files = Object.fromEntries(names(8).map((name) => [`${name}.yaml`, yaml(cluster(name))] as const));
+    const others = yaml(...names(40).map((name) => namespace(`n-${name}`)));
+    fleet.git.commit({ ...setFile, ...files, 'others.yaml': others, 'web.yaml': yaml(placement('web')) });
+    await fleet.serve({ http: fleet.http() });
+    await expect.poll(() => fleet.decisions('web')).toHaveLength(8);
+    for (const name of ['c1', 'c2']) {
+      fleet.git.commit({ [`${name}.yaml`]: undefined }, `Retire ${name}`);
+      await fleet.event('deleted', ({ record }) => record.object === `ManagedCluster ${name}`);
+      await expect.poll(() => fleet.decisions('web')).not.toContain(name);
+    }
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'c3.yaml': undefined }, 'Retire c3');
+    const { message } = await held(mark);
+    expect(message).toContain(
+      'ManagedCluster c3 takes away 1 of 6 clusters of Placement team-a/web (budget 2, after 2 in the 10 minutes before): c3',
+    );
+    const planned = await plan();
+    expect(planned).toContain('after 2 in the 10 minutes before');
+    expect(tokenOf(planned)).toBe(tokenOf(message));
+    // The next process knows as much.
+    await fleet.stop();
+    await fleet.serve({ http: fleet.http() });
+    expect((await held(0)).message).toBe(message);
+    expect(await fleet.decisions('web')).toEqual(names(8).slice(2));
+  });
+
   it('cannot empty a held placement by deleting it in the next commit', async () => {
     fleet.git.commit({
       ...setFile,

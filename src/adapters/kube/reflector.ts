@@ -53,6 +53,9 @@ export class Reflector {
   #synced = false;
   #provenAtMs = -Infinity;
   #relists = 0;
+  /** Lists are numbered: the last that began, the last that was read, and the one that has to be read before a watch goes on. */
+  #lists = { begun: 0, read: 0, wanted: 0 };
+  #interrupt: () => void = () => undefined;
   #failure: WatchFailure | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -96,6 +99,21 @@ export class Reflector {
     return this.#when(() => this.#synced || this.#failure !== undefined, signal);
   }
 
+  /**
+   * Lists anew, whatever the watch has shown: resolves when the store has what the server held after this call, when the server refuses
+   * the list, or when the signal aborts.
+   */
+  async relist(signal: AbortSignal): Promise<void> {
+    const wanted = this.#lists.begun + 1;
+    this.#lists.wanted = wanted;
+    this.#interrupt();
+    await this.#when(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
+  }
+
+  get #mustList(): boolean {
+    return this.#resourceVersion === undefined || this.#lists.read < this.#lists.wanted;
+  }
+
   async #when(isSo: () => boolean, signal: AbortSignal): Promise<void> {
     while (!isSo() && !signal.aborted)
       await new Promise<void>((resolve) => {
@@ -119,14 +137,14 @@ export class Reflector {
     while (!signal.aborted) {
       try {
         await this.#checkHistory();
-        this.#resourceVersion ??= await this.#list();
+        while (this.#mustList && !signal.aborted) this.#resourceVersion = await this.#list();
         // Told to stop while listing: nobody would tell the watch again.
-        if (signal.aborted) return;
+        if (signal.aborted || this.#resourceVersion === undefined) return;
         await this.#watch(this.#resourceVersion, signal);
       } catch (error) {
         if (signal.aborted) return;
         this.#afterFailure(error);
-        await sleep(this.#options.clock, this.#waitMs(error), signal);
+        await this.#pause(this.#waitMs(error), signal);
       }
     }
   }
@@ -141,9 +159,11 @@ export class Reflector {
 
   async #list(): Promise<string> {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
+    const number = ++this.#lists.begun;
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
     this.store.replace(items.map((object) => this.#slim(object)));
     this.#relists += 1;
+    this.#lists.read = number;
     this.#proven();
     this.#synced = true;
     this.#wake();
@@ -155,6 +175,7 @@ export class Reflector {
     const stream = new AbortController();
     const stop = (): void => stream.abort();
     signal.addEventListener('abort', stop, { once: true });
+    this.#interrupt = stop;
     const silence = new SilenceTimer(clock, this.#options.silenceLimitMs ?? 150_000, stop);
     const openedAtMs = clock.now();
     try {
@@ -171,11 +192,11 @@ export class Reflector {
       silence.cancel();
       signal.removeEventListener('abort', stop);
     }
-    if (signal.aborted) return;
+    if (signal.aborted || this.#mustList) return;
     if (stream.signal.aborted)
       this.#options.log.warn('watch fell silent, opening it anew', { kind: kind.kind });
     // A server that ends every watch at once must not be hammered.
-    if (clock.now() - openedAtMs < 1_000) await sleep(clock, this.#backoff.nextMs(), signal);
+    if (clock.now() - openedAtMs < 1_000) await this.#pause(this.#backoff.nextMs(), signal);
   }
 
   #take(event: WatchEvent): void {
@@ -202,7 +223,7 @@ export class Reflector {
 
   #afterFailure(error: unknown): void {
     const { log, kind, onError } = this.#options;
-    const verb = this.#resourceVersion === undefined ? 'list' : 'watch';
+    const verb = this.#mustList ? 'list' : 'watch';
     // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
     // position that the server has not reached: it was restored from a backup, and its history is another one.
     if (!(error instanceof TransientError) || error.code === 'kube.resourceversiontoolarge') {
@@ -219,6 +240,16 @@ export class Reflector {
     }
     log.warn('watch failed', { kind: kind.kind, error });
     onError?.(error);
+  }
+
+  /** Until the time is over, or a list is wanted now. */
+  async #pause(forMs: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    signal.addEventListener('abort', end, { once: true });
+    this.#interrupt = end;
+    await sleep(this.#options.clock, forMs, over.signal);
+    signal.removeEventListener('abort', end);
   }
 
   #waitMs(error: unknown): number {

@@ -31,6 +31,15 @@ export class DeletionLog {
     this.#writing ??= this.#drain();
   }
 
+  /**
+   * What was recorded, oldest first, with what was appended just now.
+   * @throws InputError when the file is there and cannot be read
+   */
+  async read(): Promise<readonly DeletionRecord[]> {
+    await this.flush();
+    return readDeletions(this.#options.dir);
+  }
+
   /** Resolves when everything appended so far is in the file, or was reported as lost. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;

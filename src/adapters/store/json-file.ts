@@ -81,6 +81,21 @@ export class JsonFileMap<T> {
     this.#schedule();
   }
 
+  /**
+   * Resolves when the file says what the map says now.
+   * @throws what the file system throws; it is written later all the same
+   */
+  async flush(): Promise<void> {
+    this.#pending?.();
+    this.#pending = undefined;
+    try {
+      await this.#next(() => this.#writeAll());
+    } catch (error) {
+      this.#schedule();
+      throw error;
+    }
+  }
+
   async close(): Promise<void> {
     this.#pending?.();
     if (this.#pending !== undefined) await this.#write();

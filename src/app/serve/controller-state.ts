@@ -84,6 +84,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   });
   const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
   const unrecorded = new UnrecordedPublications({ memory, digest: sha256, log, records });
+  let tookOver: Promise<void> = Promise.resolve();
   const files = [memory, plans, commits, onHub, terms, hubPositions];
   return {
     keep: async (signal) => {
@@ -103,15 +104,20 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     past,
     takeOver: ({ lease, term, previousTerm }, { wasRestored }) => {
       const last = terms.get(lease);
-      // Where this cannot be written, the next start treats the directory as out of date.
-      void terms.persist(lease, term).catch(() => undefined);
-      if (last === previousTerm) return;
-      if (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? '')) return;
-      memory.clear();
-      unrecorded.forget();
-      past?.begin();
+      const isNewest =
+        last === previousTerm || (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? ''));
+      if (!isNewest) {
+        memory.clear();
+        unrecorded.forget();
+        past?.begin();
+      }
+      // The term says that what is remembered is up to date: it is written only after a record that was out of date is gone from the
+      // disk. Where one of these cannot be written, the next start treats the directory as out of date.
+      const cleared = isNewest ? Promise.resolve() : memory.flush();
+      tookOver = cleared.then(() => terms.persist(lease, term)).catch(() => undefined);
     },
     close: async () => {
+      await tookOver;
       await Promise.all([history.flush(), deletions.flush(), hubRecords?.close()]);
       await Promise.all(files.map((file) => file.close()));
     },

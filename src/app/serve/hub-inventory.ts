@@ -1,9 +1,9 @@
-import { Reflector } from '../../adapters/kube/reflector.ts';
+import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
+import type { Reflector } from '../../adapters/kube/reflector.ts';
 import { SortedView } from '../../adapters/kube/sorted-view.ts';
 import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
-  type KindInfo,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
@@ -16,26 +16,23 @@ import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
 import type { PlacementDecision } from '../../core/model/placement-decision.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports.ts';
 import { usesAddOnScores } from '../../core/placement/uses-addon-scores.ts';
 import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
 import type { World } from '../../core/snapshot/world.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
 import { refusedKindText } from '../refused-kind.ts';
 
 export interface InventoryOptions {
-  readonly api: KubeApi;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  /** A kind that the hub did not confirm for this long holds every change. */
-  readonly staleAfterMs: number;
-  readonly onError: (kind: string, error: unknown) => void;
-  /** See ReflectorOptions. */
-  readonly historyOf?: (() => Promise<number>) | undefined;
+  /** Started by the owner; other parts of the process read it too. */
+  readonly cache: ObjectCache;
+  readonly clock: Pick<Clock, 'now'>;
+  /** A kind that the hub did not confirm for this long holds every change. Default 5 min. */
+  readonly staleAfterMs?: number | undefined;
 }
 
-/** What Berth knows of the hub: one list-watch per kind. */
+const DEFAULT_STALE_AFTER_MS = 300_000;
+
+/** What decisions are made from, and whether it is fresh enough: a view of the cache of the process. */
 export class HubInventory {
   readonly clusters: Reflector;
   readonly clusterSets: Reflector;
@@ -49,27 +46,14 @@ export class HubInventory {
 
   constructor(options: InventoryOptions) {
     this.#options = options;
-    const reflect = (kind: KindInfo, transform?: (object: KubeObject) => KubeObject): Reflector => {
-      const { api, clock, random, log, onError, historyOf } = options;
-      const report = (error: unknown): void => onError(kind.kind, error);
-      return new Reflector({
-        api,
-        kind,
-        clock,
-        random,
-        log,
-        onError: report,
-        historyOf,
-        ...(transform && { transform }),
-      });
-    };
-    this.clusters = reflect(MANAGED_CLUSTER);
-    this.clusterSets = reflect(MANAGED_CLUSTER_SET);
-    this.bindings = reflect(MANAGED_CLUSTER_SET_BINDING);
-    this.placements = reflect(PLACEMENT);
-    this.decisions = reflect(PLACEMENT_DECISION);
-    this.scores = reflect(ADDON_PLACEMENT_SCORE);
-    this.works = reflect(MANIFEST_WORK, withoutManifests);
+    const { cache } = options;
+    this.clusters = cache.of(MANAGED_CLUSTER);
+    this.clusterSets = cache.of(MANAGED_CLUSTER_SET);
+    this.bindings = cache.of(MANAGED_CLUSTER_SET_BINDING);
+    this.placements = cache.of(PLACEMENT);
+    this.decisions = cache.of(PLACEMENT_DECISION);
+    this.scores = cache.of(ADDON_PLACEMENT_SCORE);
+    this.works = cache.of(MANIFEST_WORK);
     this.#sorted = {
       placements: sorted(this.placements, (object) => schedulable(object as unknown as Placement)),
       clusters: sorted<ManagedCluster>(this.clusters),
@@ -91,11 +75,6 @@ export class HubInventory {
     return [clusters, clusterSets, bindings, placements, scores];
   }
 
-  start(supervisor: Supervisor): void {
-    for (const reflector of this.reflectors)
-      supervisor.start(`watch ${reflector.kind.kind}`, (signal) => reflector.run(signal));
-  }
-
   get synced(): boolean {
     return this.reflectors.every((reflector) => reflector.synced);
   }
@@ -108,6 +87,12 @@ export class HubInventory {
         needed.includes(reflector) ? reflector.whenSynced(signal) : reflector.whenAnswered(signal),
       ),
     );
+  }
+
+  /** Reads again what is published: a watch may be behind what another process wrote last. Nothing where nothing was read before. */
+  async readPublished(signal: AbortSignal): Promise<void> {
+    const read = [this.placements, this.decisions].filter(({ synced }) => synced);
+    await Promise.all(read.map((reflector) => reflector.relist(signal)));
   }
 
   /** Milliseconds since the oldest kind was confirmed. */
@@ -158,7 +143,7 @@ export class HubInventory {
     if (failure?.verb === 'list') return refusedKindText(kind, failure);
     if (!synced) return `${kind.plural} have not been read yet`;
     const staleMs = reflector.stalenessMs();
-    const { staleAfterMs } = this.#options;
+    const { staleAfterMs = DEFAULT_STALE_AFTER_MS } = this.#options;
     if (staleMs <= staleAfterMs) return undefined;
     return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
   }
@@ -202,10 +187,4 @@ function sorted<T>(
   read: (object: KubeObject) => T = (object) => object as unknown as T,
 ): SortedView<T> {
   return new SortedView(store, read);
-}
-
-/** Of works only labels and status are looked at; their manifests would be most of the memory. */
-function withoutManifests(object: KubeObject): KubeObject {
-  const { spec: _spec, ...rest } = object;
-  return rest;
 }

@@ -8,6 +8,8 @@ export interface PreparedLeadershipOptions {
   readonly inner: Leadership;
   /** Finds out whether the hub was restored or replaced. Rejects while the hub does not answer. */
   readonly look: () => Promise<unknown>;
+  /** Then reads what the process before this one wrote last. */
+  readonly readPublished: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -15,8 +17,8 @@ export interface PreparedLeadershipOptions {
 const RETRY_MS = 1_000;
 
 /**
- * A leadership that begins only after the process that took the lease has looked whether the hub was restored or replaced. What it
- * remembers and what the hub records are judged by that, and its watches may still show the hub of before.
+ * A leadership that begins only after the process that took the lease has looked whether the hub was restored or replaced, and has read
+ * what is published. What it remembers and what the hub records are judged by that, and its watches may still show the hub of before.
  */
 export class PreparedLeadership implements Leadership {
   readonly #options: PreparedLeadershipOptions;
@@ -59,7 +61,7 @@ export class PreparedLeadership implements Leadership {
   }
 
   async #prepare(signal: AbortSignal): Promise<void> {
-    const { inner, look, clock, log } = this.#options;
+    const { inner, look, readPublished, clock, log } = this.#options;
     for (let isLooked = false; !isLooked; ) {
       await inner.whenHeld(signal);
       if (signal.aborted) return;
@@ -71,6 +73,8 @@ export class PreparedLeadership implements Leadership {
         await sleep(clock, RETRY_MS, signal);
       }
     }
+    await readPublished(signal);
+    if (signal.aborted) return;
     if (this.#taken !== undefined) for (const listener of this.#listeners) listener(this.#taken);
     this.#isPrepared = true;
     this.#waiting.wake();

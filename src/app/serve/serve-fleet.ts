@@ -1,26 +1,30 @@
+import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
 import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
-import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import { startWorkControllers, type WorkControllers } from '../works/start-work-controllers.ts';
+import { ArrivingCommits } from './arriving-commits.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from './publish/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { FleetEvent, FleetHappening } from './fleet-events.ts';
+import { followSources } from './follow-sources.ts';
 import { HubContinuity, type HubContinuityOptions } from './hub-continuity.ts';
 import { HubInventory } from './hub-inventory.ts';
 import { CommitBarrier } from './sync/commit-barrier.ts';
 import { openSources } from './sync/open-sources.ts';
 import { PublishPipeline } from './publish/publish-pipeline.ts';
 import { PublishedBook } from './publish/published-book.ts';
+import { keepDeletions } from './keep-deletions.ts';
 import { PreparedLeadership } from './prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';
+import { serveCache } from './serve-cache.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import { Standby } from './standby.ts';
 import { SourceLedger } from './sync/source-ledger.ts';
@@ -57,48 +61,47 @@ export async function serveFleet(given: ServeFleetOptions): Promise<FleetControl
     metrics.saw({ atMs: clock.now(), ...happening });
   };
   const look = async (): Promise<number> => (await continuity?.look()) ?? 0;
-  const prepared = given.leadership && new PreparedLeadership({ inner: given.leadership, look, clock, log });
+  const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
+  const prepared =
+    given.leadership && new PreparedLeadership({ inner: given.leadership, look, readPublished, clock, log });
   const [options, leadership] = [{ ...given, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
   const continuity = continuityOf(options, state, {
-    positions: () => inventory.reflectors.map(({ position }) => position),
+    positions: () => cache.reflectors.map(({ position }) => position),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
       barrier.hubChanged();
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
-      for (const { loop } of loops) loop.hubChanged();
+      loops.forEach(({ loop }) => loop.hubChanged(how));
     },
   });
   const isHubRestored = (): boolean => continuity?.wasRestored === true;
-  const inventory = inventoryOf(options, emit, look);
-  const ledger = new SourceLedger(sha256, state, options);
+  const cache = serveCache(options, emit, look);
+  const inventory = new HubInventory({ ...options, cache });
+  const ledger = new SourceLedger(sha256, state.commits, options);
   const book = new PublishedBook();
   const barrier = barrierOf(options, inventory);
+  const arriving = new ArrivingCommits();
+  const followed = followSources({ arriving, approvals: state.approvals, ledger, barrier });
   const parts = { options, barrier, inventory, book, emit, metrics };
-  const decider = await openDecider({ ...parts, state, ledger, isHubRestored });
+  const decider = await openDecider({ ...parts, state, ledger, arriving, isHubRestored });
   const readiness = new Readiness(inventory, book, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const onDeleted = deletionKeeper(emit, state);
-  const loops = await openSources(options, ledger, { emit, barrier, whenFirstPublished, onDeleted });
+  const kept = keepDeletions(options, emit, state);
+  const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   let works: WorkControllers | undefined;
   const http = await serveHttp({
-    options,
-    inventory,
-    book,
-    metrics,
+    ...{ options, inventory, book, metrics, decider, readiness, leadership },
     loops: loops.map(({ loop }) => loop),
-    decider,
     warnings: () => [...inventory.warnings(), ...decider.warnings(), ...(works?.warnings() ?? [])],
-    readiness,
-    leadership,
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
-  for (const part of [standby, prepared, inventory, decider]) part?.start(supervisor);
+  for (const part of [standby, prepared, cache, decider]) part?.start(supervisor);
   for (const { start } of loops) start(supervisor);
-  if (options.works !== false) works = startWorks({ ...parts, historyOf: look });
+  if (options.works !== false) works = startWorks({ ...parts, cache });
   const ready = becomeReady({ decider, standby, book, readiness, http, emit }, supervisor.signal);
   if (decider instanceof PublishPipeline) supervisor.start('digests', digestsOf(inventory, ready));
   return {
@@ -124,16 +127,6 @@ function digestsOf(inventory: HubInventory, ready: Promise<void>) {
   };
 }
 
-function inventoryOf(
-  { api, clock, random, log, staleAfterMs = 300_000 }: ServeFleetOptions,
-  emit: (happening: FleetHappening) => void,
-  historyOf: () => Promise<number>,
-): HubInventory {
-  const onError = (kind: string, error: unknown): void =>
-    emit({ kind: 'error', where: `watch ${kind}`, error });
-  return new HubInventory({ api, clock, random, log, staleAfterMs, onError, historyOf });
-}
-
 /** Undefined where no source is applied: then there is nothing to compare the hub with. */
 function continuityOf(
   { api, sources }: ServeFleetOptions,
@@ -142,13 +135,6 @@ function continuityOf(
 ): HubContinuity | undefined {
   if (sources.every(({ sync }) => sync === 'observe')) return undefined;
   return new HubContinuity({ api, memory, ...watches });
-}
-
-function deletionKeeper(emit: (happening: FleetHappening) => void, state: ControllerState) {
-  return (record: DeletionRecord): void => {
-    emit({ kind: 'deleted', record });
-    state.deletions.append(record);
-  };
 }
 
 function barrierOf({ clock, sources }: ServeFleetOptions, { inputs }: HubInventory): CommitBarrier {
@@ -198,9 +184,10 @@ async function openDecider(parts: {
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
+  readonly arriving: ArrivingCommits;
   readonly isHubRestored: () => boolean;
 }): Promise<PublishPipeline | UpstreamDecisions> {
-  const { options, barrier, inventory, book, emit, metrics, state, ledger, isHubRestored } = parts;
+  const { options, barrier, inventory, book, emit, metrics, state, ledger, arriving, isHubRestored } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream') return new UpstreamDecisions({ inventory, book, clock });
   const recorder = new DecisionRecorder({
@@ -231,7 +218,7 @@ async function openDecider(parts: {
     isHubRestored,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
-    isFollowing: () => ledger.isFollowing,
+    isFollowing: () => arriving.areAny,
     leadership: options.leadership,
     onPass: (tookMs) => metrics.scheduled(tookMs),
   });
@@ -247,9 +234,9 @@ function startWorks(parts: {
   readonly options: ServeFleetOptions;
   readonly emit: (happening: FleetHappening) => void;
   readonly barrier: CommitBarrier;
-  readonly historyOf: () => Promise<number>;
+  readonly cache: ObjectCache;
 }): WorkControllers {
-  const { options, emit, barrier, historyOf } = parts;
+  const { options, emit, barrier, cache } = parts;
   const { api, clock, log, random, leadership } = options;
   return startWorkControllers({
     mayBegin: async (signal) => {
@@ -257,15 +244,14 @@ function startWorks(parts: {
       await barrier.whenHubCompared(signal);
     },
     hub: api,
+    cache,
     clock,
     log,
     random,
-    historyOf,
     onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
     onError: (key, error) => {
       // Somebody was faster; it is read and decided again at once.
       if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
     },
-    onWatchError: (kind, error) => emit({ kind: 'error', where: `watch ${kind} for works`, error }),
   });
 }

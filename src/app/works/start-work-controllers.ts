@@ -1,8 +1,11 @@
 import { mayBeAllowedLater } from '../../adapters/kube/kube-errors.ts';
+import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
 import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { runReconciler } from '../../runtime/reconciler.ts';
@@ -16,6 +19,8 @@ import type { WorkWritten } from './write-works.ts';
 
 export interface WorkControllersOptions {
   readonly hub: KubeApi;
+  /** Of the same hub, with the manifests of the works of replica sets (see keptOfWork). Its owner starts it. */
+  readonly cache: ObjectCache;
   readonly clock: Clock;
   readonly log: Logger;
   /** Uniform in [0, 1). */
@@ -26,12 +31,8 @@ export interface WorkControllersOptions {
   readonly workers?: number | undefined;
   /** Waited for before anything is written for a replica set or a work. Default: nothing. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** See ReflectorOptions. */
-  readonly historyOf?: (() => Promise<number>) | undefined;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
-  /** @param kind plural of the kind that cannot be read */
-  readonly onWatchError?: ((kind: string, error: unknown) => void) | undefined;
 }
 
 export interface WorkControllers {
@@ -44,14 +45,12 @@ export interface WorkControllers {
 
 /** Runs the hub-side controllers of works: ManifestWorkReplicaSet -> ManifestWorks, and the clean-up of completed works. */
 export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
-  const { hub, clock, log, random, mayBegin, historyOf } = options;
+  const { hub, cache, clock, log, random, mayBegin } = options;
   const supervisor = new Supervisor({ clock, random, log });
-  const inventory = new WorkInventory({ api: hub, clock, random, log, historyOf }, options.onWatchError);
+  const inventory = new WorkInventory(cache);
   const failing = new FailingReplicaSets();
   const replicaSets = new WorkQueue(clock);
   const completed = new WorkQueue(clock);
-  for (const reflector of inventory.reflectors)
-    supervisor.start(`watch ${reflector.kind.plural}`, (signal) => reflector.run(signal));
   const synced = Promise.all(
     inventory.reflectors.map((reflector) => reflector.whenSynced(supervisor.signal)),
   );
@@ -114,15 +113,21 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
   };
 }
 
+/** What is in the cache already counts as changed now: it may have been filled before. */
 function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, completed: WorkQueue): void {
   const addAll = (keys: readonly string[]): void => {
     for (const key of keys) replicaSets.add(key);
   };
+  const addCompleted = (work: KubeObject): void => {
+    if (deletionDueMs(work as unknown as ManifestWork) !== undefined)
+      completed.add(namespacedName(work.metadata));
+  };
+  addAll(inventory.replicaSets.store.list().map(({ metadata }) => namespacedName(metadata)));
+  inventory.works.store.list().forEach(addCompleted);
   inventory.replicaSets.store.onChange(({ key }) => replicaSets.add(key));
-  inventory.works.store.onChange((change: ObjectChange) => {
+  inventory.works.store.onChange((change) => {
     addAll(inventory.replicaSetsOf(change, 'work'));
-    if (change.after !== undefined && deletionDueMs(change.after as unknown as ManifestWork) !== undefined)
-      completed.add(change.key);
+    if (change.after !== undefined) addCompleted(change.after);
   });
   inventory.placements.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'placement')));
   inventory.clusters.store.onChange((change) => {

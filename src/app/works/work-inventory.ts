@@ -17,44 +17,50 @@ import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/placem
 import type { Placement } from '../../core/model/placement.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
 import type { ObjectChange } from '../../adapters/kube/object-store.ts';
-import { Reflector, type ReflectorOptions } from '../../adapters/kube/reflector.ts';
+import type { IndexDefinition, ObjectCache } from '../../adapters/kube/object-cache.ts';
+import type { Reflector } from '../../adapters/kube/reflector.ts';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
 import { refusedKindText } from '../refused-kind.ts';
-import { KeyIndex } from './key-index.ts';
 
-/** What the hub-side work controllers see of the hub, indexed the way they ask for it. */
+/** By owner label. */
+const WORKS_BY_OWNER: IndexDefinition = {
+  kind: MANIFEST_WORK,
+  keysOf: (work) => work.metadata.labels?.[REPLICA_SET_LABEL],
+};
+/** By `namespace/placement`. */
+const DECISIONS_BY_PLACEMENT: IndexDefinition = { kind: PLACEMENT_DECISION, keysOf: placementKey };
+/** By owner label: one, unless two names shorten to the same label. */
+const REPLICA_SETS_BY_LABEL: IndexDefinition = {
+  kind: MANIFEST_WORK_REPLICA_SET,
+  keysOf: (replicaSet) => ownerLabelValue(replicaSet.metadata),
+};
+const REPLICA_SETS_BY_PLACEMENT: IndexDefinition = {
+  kind: MANIFEST_WORK_REPLICA_SET,
+  keysOf: placementKeys,
+};
+
+/** What the hub-side work controllers see of the hub: a view of the cache of the process, indexed the way they ask for it. */
 export class WorkInventory {
   readonly replicaSets: Reflector;
   readonly works: Reflector;
   readonly placements: Reflector;
   readonly decisions: Reflector;
   readonly clusters: Reflector;
-  /** Owner label -> works. */
-  readonly #children = new KeyIndex((work) => work.metadata.labels?.[REPLICA_SET_LABEL]);
-  /** `namespace/placement` -> decisions. */
-  readonly #decisionsOf = new KeyIndex((decision) => placementKey(decision));
-  /** Owner label -> replica sets (one, unless two names shorten to the same label). */
-  readonly #byLabel = new KeyIndex((replicaSet) => ownerLabelValue(replicaSet.metadata));
-  readonly #byPlacement = new KeyIndex((replicaSet) => placementKeys(replicaSet));
+  readonly #children;
+  readonly #decisionsOf;
+  readonly #byLabel;
+  readonly #byPlacement;
 
-  /** @param onError called for each failed list or watch, with the plural of the kind */
-  constructor(
-    options: Omit<ReflectorOptions, 'kind' | 'onError'>,
-    onError?: (kind: string, error: unknown) => void,
-  ) {
-    const watch = (kind: ReflectorOptions['kind']): Reflector =>
-      new Reflector({ ...options, kind, onError: (error) => onError?.(kind.plural, error) });
-    this.replicaSets = watch(MANIFEST_WORK_REPLICA_SET);
-    this.works = watch(MANIFEST_WORK);
-    this.placements = watch(PLACEMENT);
-    this.decisions = watch(PLACEMENT_DECISION);
-    this.clusters = watch(MANAGED_CLUSTER);
-    this.works.store.onChange((change) => this.#children.apply(change));
-    this.decisions.store.onChange((change) => this.#decisionsOf.apply(change));
-    this.replicaSets.store.onChange((change) => {
-      this.#byLabel.apply(change);
-      this.#byPlacement.apply(change);
-    });
+  constructor(cache: ObjectCache) {
+    this.replicaSets = cache.of(MANIFEST_WORK_REPLICA_SET);
+    this.works = cache.of(MANIFEST_WORK);
+    this.placements = cache.of(PLACEMENT);
+    this.decisions = cache.of(PLACEMENT_DECISION);
+    this.clusters = cache.of(MANAGED_CLUSTER);
+    this.#children = cache.index(WORKS_BY_OWNER);
+    this.#decisionsOf = cache.index(DECISIONS_BY_PLACEMENT);
+    this.#byLabel = cache.index(REPLICA_SETS_BY_LABEL);
+    this.#byPlacement = cache.index(REPLICA_SETS_BY_PLACEMENT);
   }
 
   get reflectors(): readonly Reflector[] {

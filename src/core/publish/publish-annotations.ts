@@ -35,6 +35,8 @@ export const SPENT_TOKENS_ANNOTATION = 'berth.dev/spent-tokens';
 export const RELEASED_OBJECTS_ANNOTATION = 'berth.dev/released-objects';
 /** On an ApplySet's parent: what was deleted without a release and still counts toward the budget. */
 export const RECENT_DELETIONS_ANNOTATION = 'berth.dev/recent-deletions';
+/** Beside it: how many clusters or works that took from each placement, replica set and cluster. */
+export const RECENT_LOSSES_ANNOTATION = 'berth.dev/recent-losses';
 /** On an ApplySet's parent: how many members there were before what came beside deletions that are still to be made, `''` when there are none. */
 export const MEMBERS_BEFORE_ANNOTATION = 'berth.dev/members-before';
 /** Condition of a Placement whose new result is not published. */

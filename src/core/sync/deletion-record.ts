@@ -8,6 +8,8 @@ export interface DeletionRecord {
   readonly source: string;
   /** `Placement team-a/web` */
   readonly object: string;
+  /** Of the object; records of earlier versions of Berth have none. */
+  readonly uid?: string | undefined;
   /** The commit that was followed, which no longer held the object; null for a plain folder. */
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
   readonly took: TakenAway;
@@ -49,6 +51,7 @@ export function deletionRecord(
     deletedAt: new Date(atMs).toISOString(),
     source: rest.source,
     object: formatRef(refOf(live)),
+    uid: live.metadata.uid,
     commit,
     took: takenAway(live),
     released: rest.released,

@@ -52,10 +52,10 @@ export function parseDeletions({
 }
 
 /** Those that count now. While something is held, all do: what is held because of them does not pass because time goes by. */
-export function countingDeletions(
-  deletions: readonly Deletion[],
+export function countingDeletions<T extends { readonly atMs: number }>(
+  deletions: readonly T[],
   now: { readonly nowMs: number; readonly windowMs: number; readonly isHeld: boolean },
-): readonly Deletion[] {
+): readonly T[] {
   // Each pass is judged by itself: also when that was set while something was held, and whatever the clock says.
   if (now.windowMs === 0) return [];
   // A clock that jumped back leaves deletions in the future: they count.

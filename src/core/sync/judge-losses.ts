@@ -1,19 +1,39 @@
 import { listNames } from '../publish/judge-result.ts';
 import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
+import type { Digest } from '../publish/plan-token.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
+import { durationText } from './duration-text.ts';
+import { type EarlierLosses, lostBefore } from './loss-window.ts';
+import { objectMark } from './object-mark.ts';
 
+export interface LossRules {
+  /** Of holders without one of their own. */
+  readonly budget: RemovalBudget;
+  readonly earlierLosses?: EarlierLosses | undefined;
+  readonly digest: Digest;
+}
+
+const NOTHING_EARLIER: EarlierLosses = { losses: [], windowMs: 0 };
 /** Losses that a message names; the others are counted. */
 const MAX_NAMED = 3;
 
 /**
  * What is too much of what deletions take away: more clusters or works of one holder than the budget allows, as for a decision that
- * loses them, or anything of what is held. Undefined: nothing is.
+ * loses them, or anything of what is held. What deletions took from the holder within the window counts as well, as in the window of
+ * publication: it is added to what goes, and to what the budget is a share of. Undefined: nothing is too much.
  */
-export function judgeLosses(losses: readonly DeletionLoss[], budget: RemovalBudget): string | undefined {
+export function judgeLosses(
+  losses: readonly DeletionLoss[],
+  { budget, earlierLosses, digest }: LossRules,
+): string | undefined {
+  const { losses: earlier, windowMs } = earlierLosses ?? NOTHING_EARLIER;
   const refused = losses.flatMap((loss) => {
-    const limit = removalLimit(loss.budget ?? budget, loss.of);
     if (loss.heldFor !== undefined) return [describe(loss, `held: ${loss.heldFor}`)];
-    return loss.count > limit ? [describe(loss, `budget ${limit}`)] : [];
+    const before = earlier.length === 0 ? 0 : lostBefore(earlier, objectMark(digest, loss.holder));
+    const limit = removalLimit(loss.budget ?? budget, loss.of + before);
+    if (loss.count + before <= limit) return [];
+    const after = before === 0 ? '' : `, after ${before} in the ${durationText(windowMs)} before`;
+    return [describe(loss, `budget ${limit}${after}`)];
   });
   if (refused.length === 0) return undefined;
   const more = refused.length > MAX_NAMED ? [`and ${refused.length - MAX_NAMED} more such losses`] : [];

@@ -6,7 +6,9 @@ import { planToken, unspentToken } from '../publish/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../publish/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
 import { deletionMark, type EarlierDeletions, goneBefore } from './deletion-window.ts';
+import { durationText } from './duration-text.ts';
 import { judgeLosses } from './judge-losses.ts';
+import type { EarlierLosses } from './loss-window.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 
@@ -44,6 +46,8 @@ export interface PruneInput {
   readonly membersBefore?: number | undefined;
   /** What deleting `leavingObjects` takes away from placements, replica sets and clusters. None: nothing. */
   readonly losses?: readonly DeletionLoss[] | undefined;
+  /** What deletions before took away and counts together with `losses`. None: nothing, or nobody knows. */
+  readonly earlierLosses?: EarlierLosses | undefined;
   /** Objects of the source whose kind the hub does not serve, with their places: nobody knows what they stand for. */
   readonly notServed?: readonly string[] | undefined;
   readonly digest: Digest;
@@ -98,7 +102,7 @@ export function planPrune(input: PruneInput): PrunePlan {
   const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
   // Asked first: a release is recorded, also where the commit that brings it makes it needless.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
-  const lost = judgeLosses(input.losses ?? [], input.budget);
+  const lost = judgeLosses(input.losses ?? [], input);
   const problem = holdOf(input, names, lost);
   if (problem === undefined) return { kind: 'prune', objects, kept };
   const message =
@@ -192,11 +196,6 @@ export function countedMembers({
 }
 
 const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };
-
-function durationText(ms: number): string {
-  const [count, unit] = ms % 60_000 === 0 ? [ms / 60_000, 'minute'] : [ms / 1_000, 'second'];
-  return count === 1 ? unit : `${count} ${unit}s`;
-}
 
 /** Version does not matter: `v1beta1` and `v1` of a kind are one object. */
 export function identityOf(ref: ObjectRef): string {

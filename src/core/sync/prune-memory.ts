@@ -1,5 +1,6 @@
 import type { SourceObject } from '../model/source-object.ts';
 import {
+  HELD_MESSAGE_ANNOTATION,
   HELD_TOKEN_ANNOTATION,
   MEMBERS_BEFORE_ANNOTATION,
   RELEASE_ANNOTATION,
@@ -7,6 +8,7 @@ import {
 } from '../publish/publish-annotations.ts';
 import { releaseTokens } from '../publish/release-tokens.ts';
 import { countingDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
+import { type EarlierLoss, parseLosses } from './loss-window.ts';
 import { type PruneInput, standingIdentities } from './plan-prune.ts';
 import { parsePruneReleases, type PruneReleases } from './prune-releases.ts';
 
@@ -19,6 +21,8 @@ export interface PruneMemory {
   readonly isHeld: boolean;
   /** Deletions that count toward the budget. */
   readonly earlier: readonly Deletion[];
+  /** What these took away. */
+  readonly earlierLosses: readonly EarlierLoss[];
   /** Members before what came since deletions are waited for; undefined: nothing did. */
   readonly membersBefore: number | undefined;
   /** How long a deletion counts. */
@@ -38,11 +42,13 @@ export function readPruneMemory(
     [MEMBERS_BEFORE_ANNOTATION]: before = '',
   } = annotations;
   const isHeld = held !== '';
+  const now = { nowMs, windowMs, isHeld };
   return {
     releases: parsePruneReleases(annotations),
     lastRelease: token === undefined ? undefined : { token, by },
     isHeld,
-    earlier: countingDeletions(parseDeletions(annotations), { nowMs, windowMs, isHeld }),
+    earlier: countingDeletions(parseDeletions(annotations), now),
+    earlierLosses: countingDeletions(parseLosses(annotations), now),
     membersBefore: /^\d{1,9}$/.test(before) ? Number(before) : undefined,
     windowMs,
     nowMs,
@@ -55,9 +61,12 @@ export function readPruneMemory(
  */
 export function rememberedInput(
   objects: readonly Pick<SourceObject, 'object'>[],
-  { releases, lastRelease, earlier, membersBefore, windowMs }: PruneMemory,
+  { releases, lastRelease, earlier, earlierLosses, membersBefore, windowMs }: PruneMemory,
   elsewhere: Iterable<string>,
-): Pick<PruneInput, 'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'membersBefore'> {
+): Pick<
+  PruneInput,
+  'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore'
+> {
   return {
     wanted: new Set(objects.flatMap(({ object }) => standingIdentities(object))),
     releasedTokens: [
@@ -67,5 +76,15 @@ export function rememberedInput(
     releases,
     membersBefore,
     earlier: { deletions: earlier, windowMs, elsewhere },
+    earlierLosses: { losses: earlierLosses, windowMs },
   };
+}
+
+/** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
+export function noteHeld(token: string, message: string): Readonly<Record<string, string>> {
+  return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
+}
+
+export function noteMembersBefore(count: number | undefined): Readonly<Record<string, string>> {
+  return { [MEMBERS_BEFORE_ANNOTATION]: count === undefined ? '' : String(count) };
 }

@@ -7,6 +7,7 @@ import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
 const cluster = (name: string): KubeObject => ({
@@ -60,6 +61,49 @@ describe('Reflector', () => {
     await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'a' });
     await clock.advance(0);
     expect(names(reflector)).toEqual(['b']);
+  });
+
+  it('lists anew when told to, whatever its watch has shown, and follows from there', async () => {
+    const reflector = start();
+    await reflector.whenSynced(stop.signal);
+    // Events wait for the microtasks of the watch: the store does not show the object yet.
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    await reflector.relist(stop.signal);
+    expect([names(reflector), reflector.relists]).toEqual([['a'], 2]);
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await clock.advance(0);
+    expect([names(reflector), reflector.relists]).toEqual([['a', 'b'], 2]);
+  });
+
+  it('lists once more when told to while it lists, since that list may be older', async () => {
+    const reflector = start();
+    while (!api.requests.includes('LIST managedclusters')) await Promise.resolve();
+    await reflector.relist(stop.signal);
+    expect(reflector.relists).toBe(2);
+  });
+
+  it('does not wait for the next try after a failure', async () => {
+    const refusing = new RefusingKubeApi(api, 'kube.notfound');
+    const reflector = start({ api: refusing });
+    await reflector.whenSynced(stop.signal);
+    refusing.refused.add('watch managedclusters');
+    api.expire();
+    while (reflector.failure?.verb !== 'watch') await clock.advance(100);
+    const before = reflector.relists;
+    // Time stands still from here on.
+    await reflector.relist(stop.signal);
+    expect(reflector.relists).toBe(before + 1);
+  });
+
+  it('does not wait for a list that is refused', async () => {
+    const refusing = new RefusingKubeApi(api, 'kube.forbidden');
+    const reflector = start({ api: refusing });
+    await reflector.whenSynced(stop.signal);
+    refusing.refused.add('list managedclusters');
+    const relisted = reflector.relist(stop.signal);
+    await clock.advance(1_000);
+    await relisted;
+    expect([reflector.relists, reflector.failure?.verb]).toEqual([1, 'list']);
   });
 
   it('ends when it is stopped while it lists', async () => {

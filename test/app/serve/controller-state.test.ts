@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { openControllerState } from '../../../src/app/serve/controller-state.ts';
+import type { Clock } from '../../../src/core/ports.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
@@ -17,12 +19,12 @@ describe('what a data directory remembers of publications', () => {
   });
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-  const open = () =>
+  const open = (clock: Clock = systemClock, dir = dataDir) =>
     openControllerState({
       api: new FakeKubeApi(),
       sources: [],
-      dataDir,
-      clock: systemClock,
+      dataDir: dir,
+      clock,
       log: new SilentLogger(),
       random: Math.random,
       engineVersion: 'test',
@@ -87,6 +89,22 @@ describe('what a data directory remembers of publications', () => {
   ])('on a restored hub whose Lease shows $name', async ({ previous, want }) => {
     await leads('4@1000', '5@2000');
     expect(await leads(previous, '7@4000', { wasRestored: true })).toEqual(want);
+  });
+
+  it('is forgotten by the next process when this one is killed as soon as it has taken over', async () => {
+    await leads(undefined, 'b');
+    // Its time stands still: what waits to be written later never is.
+    const killed = open(new FakeClock());
+    killed.takeOver({ lease: LEASE, term: 'd', previousTerm: 'c' }, { wasRestored: false });
+    const terms = () => readFileSync(join(dataDir, 'led-terms.json.journal'), 'utf8');
+    await expect.poll(terms).toContain(`["${LEASE}","d"]`);
+    const copy = mkdtempSync(join(tmpdir(), 'berth-killed-'));
+    cpSync(dataDir, copy, { recursive: true });
+    const next = open(systemClock, copy);
+    next.takeOver({ lease: LEASE, term: 'e', previousTerm: 'd' }, { wasRestored: false });
+    expect(next.memory.get('team-a/web')).toBeUndefined();
+    await Promise.all([killed.close(), next.close()]);
+    rmSync(copy, { recursive: true });
   });
 
   it('is forgotten when an earlier term is shown by a hub that was not restored', async () => {

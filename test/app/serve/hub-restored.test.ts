@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
 import {
+  CONFIG_MAP,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
   NAMESPACE,
   PLACEMENT,
 } from '../../../src/core/model/kinds.ts';
@@ -22,26 +24,21 @@ import {
   clusterSet,
   namespace,
   placement,
+  replicaSet,
   retired,
   yaml,
 } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
+import { WaitingKubeApi } from './waiting-kube-api.ts';
 
-/** A client of the hub whose writes of clusters wait until they are let through. */
-class WaitingKubeApi extends InterceptedKubeApi {
-  release: () => void = () => undefined;
-  #gate: Promise<void> | undefined;
-
-  hold(): void {
-    this.#gate = new Promise((resolve) => (this.release = resolve));
-  }
-
-  protected override async write<T>(request: () => Promise<T>, right: string): Promise<T> {
-    if (right === 'patch managedclusters') await this.#gate;
-    return request();
-  }
-}
-
+/** More objects than may leave without a release. */
+const settings = yaml(
+  ...Array.from({ length: 14 }, (_, at) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `s${at}`, namespace: 'team-a', labels: { duty: 'settings' } },
+  })),
+);
 const REMAINING = ['c4', 'c5', 'c6'];
 /** Half of six clusters may leave, and these are spent when three have left. */
 const OPTIONS: Partial<ServeFleetOptions> = {
@@ -59,14 +56,20 @@ describe('a hub that is restored from a backup', () => {
     root = mkdtempSync(join(tmpdir(), 'berth-restored-'));
     fleet = await ServedFleet.create({ dataDir: join(root, 'data') });
     hub = fleet.hub.hub;
-    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
+    fleet.git.commit({
+      ...baseFiles,
+      'web.yaml': yaml(placement('web'), replicaSet),
+      'settings.yaml': settings,
+    });
     api = new WaitingKubeApi(fleet.hub.api);
     await fleet.serve({ ...OPTIONS, api });
     await fleet.event('published', ({ clusters }) => clusters.length === 6);
+    await expect.poll(works).toBe(6);
     await restart(() => cpSync(join(root, 'data'), join(root, 'backup'), { recursive: true }));
     fleet.git.commit({ 'clusters.yaml': retired(3) });
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     await fleet.event('published', ({ clusters }) => clusters.length === 3);
+    await expect.poll(works).toBe(3);
   });
   afterEach(async () => {
     await fleet.stop();
@@ -74,6 +77,8 @@ describe('a hub that is restored from a backup', () => {
     await fleet.close();
     rmSync(root, { recursive: true, force: true });
   });
+
+  const works = async () => (await fleet.hub.api.list(MANIFEST_WORK)).items.length;
 
   async function restart(meanwhile: () => void): Promise<void> {
     const { port } = hub;
@@ -96,17 +101,22 @@ describe('a hub that is restored from a backup', () => {
     expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
   };
 
-  it('while the controller runs: Git is applied first, no other decision is published, no budget is used', async () => {
+  it('while the controller runs: Git is applied first, no other decision is published, no work is written, no budget is used', async () => {
     const mark = fleet.events.length;
+    const written = api.worksWritten;
     api.hold();
     await restore();
     expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'restored' });
     // By what the restored hub says, all six are wanted again.
     await fleet.event('decided', ({ result }) => result.selected.length === 6, mark);
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
+    // The works of the other three are there again, and no decision asks for them. Without the gate they go within milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect([await works(), api.worksWritten - written]).toEqual([6, 0]);
     api.release();
     await fleet.event('synced', ({ applied }) => applied > 0, mark);
-    await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
+    await expect.poll(works).toBe(3);
+    expect(await fleet.decisions('web')).toEqual(REMAINING);
     spentNothing(mark);
   });
 
@@ -118,6 +128,61 @@ describe('a hub that is restored from a backup', () => {
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     await fleet.event('ready');
     spentNothing(0);
+  });
+
+  const settingsLeft = async () =>
+    (await fleet.hub.api.list(CONFIG_MAP, { namespace: 'team-a', labelSelector: 'duty=settings' })).items
+      .length;
+  const parentKey = { namespace: 'berth-system', name: 'berth-fleet' };
+  const countedDeletions = async () =>
+    (await fleet.hub.api.get(CONFIG_MAP, parentKey))?.metadata.annotations?.['berth.dev/recent-deletions'] ??
+    '';
+
+  async function releaseSettings(): Promise<void> {
+    const mark = fleet.events.length;
+    fleet.git.commit({ 'settings.yaml': undefined });
+    const { message } = await fleet.event('sync-problem', undefined, mark);
+    const token = /--token (\S+)/.exec(message)?.[1];
+    const metadata = { annotations: { 'berth.dev/release': token } };
+    await fleet.hub.api.mergePatch(CONFIG_MAP, parentKey, { metadata });
+    await expect.poll(settingsLeft).toBe(0);
+  }
+
+  it.each(['runs', 'is stopped'])(
+    'while the controller %s: what Git deleted before is deleted again without a release, and uses no budget',
+    async (how) => {
+      await releaseSettings();
+      if (how === 'is stopped') await fleet.stop();
+      const mark = how === 'runs' ? fleet.events.length : 0;
+      await restore();
+      if (how === 'is stopped') await fleet.serve(OPTIONS);
+      await fleet.event('hub-restored', undefined, mark);
+      await fleet.event('deleted', undefined, mark);
+      await expect.poll(settingsLeft).toBe(0);
+      expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem')).toEqual([]);
+      expect(await countedDeletions()).toBe('');
+    },
+  );
+
+  it('what Git deletes only after the restore is held', async () => {
+    await fleet.stop();
+    await restore();
+    fleet.git.commit({ 'settings.yaml': undefined });
+    await fleet.serve(OPTIONS);
+    expect((await fleet.event('sync-problem')).message).toContain('14 of 25 objects left Git (budget 12)');
+    expect(await settingsLeft()).toBe(14);
+  });
+
+  it('what Git took in again and deletes later is held as anything else', async () => {
+    await releaseSettings();
+    await fleet.stop();
+    await restore();
+    fleet.git.commit({ 'settings.yaml': settings });
+    await fleet.serve(OPTIONS);
+    await fleet.event('ready');
+    fleet.git.commit({ 'settings.yaml': undefined });
+    expect((await fleet.event('sync-problem')).message).toContain('14 of 25 objects left Git (budget 12)');
+    expect(await settingsLeft()).toBe(14);
   });
 
   it('is not assumed when the hub was only restarted', async () => {

@@ -16,9 +16,12 @@ describe('PreparedLeadership', () => {
   let answers: { ok: () => void; fail: () => void }[];
   let told: TakeOver[];
   let seen: string[];
+  /** Resolves when what is published has been read. */
+  let read: Promise<void>;
 
   beforeEach(() => {
     [clock, inner, answers, told, seen] = [new FakeClock(), new SteeredLeadership(), [], [], []];
+    read = Promise.resolve();
     const log = new SilentLogger();
     supervisor = new Supervisor({ clock, random: () => 0, log });
     const look = () =>
@@ -28,7 +31,11 @@ describe('PreparedLeadership', () => {
           fail: () => reject(new TransientError('no answer', { code: 'test', subject: 'hub' })),
         }),
       );
-    prepared = new PreparedLeadership({ inner, look, clock, log });
+    const readPublished = () => {
+      seen.push('reads what is published');
+      return read;
+    };
+    prepared = new PreparedLeadership({ inner, look, readPublished, clock, log });
     prepared.onTakeOver((takeOver) => told.push(takeOver));
     prepared.start(supervisor);
     void prepared.whenHeld(supervisor.signal).then(() => seen.push('held'));
@@ -49,7 +56,21 @@ describe('PreparedLeadership', () => {
     prepared.onTakeOver(() => (heldWhenTold = prepared.isHeld));
     answers[0]?.ok();
     await settle();
-    expect([prepared.isHeld, told.length, heldWhenTold, seen]).toEqual([true, 1, false, ['decided', 'held']]);
+    expect([prepared.isHeld, told.length, heldWhenTold]).toEqual([true, 1, false]);
+    expect(seen).toEqual(['decided', 'reads what is published', 'held']);
+  });
+
+  it('begins only when it has read what is published', async () => {
+    let done: () => void = () => undefined;
+    read = new Promise((resolve) => (done = resolve));
+    inner.take();
+    await settle();
+    answers[0]?.ok();
+    await settle();
+    expect([prepared.isHeld, told]).toEqual([false, []]);
+    done();
+    await settle();
+    expect([prepared.isHeld, told.length]).toEqual([true, 1]);
   });
 
   it('is not decided before the look where it leads from the start', async () => {

@@ -5,6 +5,7 @@ import type { FleetSource } from '../../../src/app/fleet/fleet-source.ts';
 import { DecisionRecorder } from '../../../src/app/serve/publish/decision-recorder.ts';
 import { CommitBarrier } from '../../../src/app/serve/sync/commit-barrier.ts';
 import { GitLoop } from '../../../src/app/serve/sync/git-loop.ts';
+import { ObjectCache } from '../../../src/adapters/kube/object-cache.ts';
 import { HubInventory } from '../../../src/app/serve/hub-inventory.ts';
 import { HubSync } from '../../../src/app/serve/sync/hub-sync.ts';
 import { PlanApprovals } from '../../../src/app/serve/publish/plan-approvals.ts';
@@ -169,14 +170,8 @@ export class Simulation {
     const api = this.wrap(this.api);
     const log = new SilentLogger();
     const supervisor = new Supervisor({ clock, random, log });
-    const inventory = new HubInventory({
-      api,
-      clock,
-      random,
-      log,
-      staleAfterMs: 600_000,
-      onError: () => undefined,
-    });
+    const cache = new ObjectCache({ api, clock, random, log });
+    const inventory = new HubInventory({ cache, clock, staleAfterMs: 600_000 });
     const stores = new Map(inventory.inputs.map(({ kind, store }) => [kind.kind, store]));
     const barrier = new CommitBarrier(clock, stores, ['fleet']);
     const recorder = new DecisionRecorder({
@@ -257,11 +252,9 @@ export class Simulation {
       emit: () => undefined,
       pollIntervalMs: 5_000,
       resyncIntervalMs: 60_000,
-      onRead: () => barrier.read('fleet'),
-      onChecked: () => undefined,
-      onWhole: () => barrier.followed('fleet'),
+      tell: (event) => barrier.take(event),
     });
-    inventory.start(supervisor);
+    cache.start(supervisor);
     pipeline.start(supervisor);
     supervisor.start('git', (signal) => loop.run(signal));
     this.supervisor = supervisor;

@@ -6,7 +6,7 @@ import {
   type WorkloadSimulation,
 } from '../../../src/app/members/workload-simulation.ts';
 import { CONTROLLER_REVISION } from '../../../src/app/works/last-good-template.ts';
-import { startWorkControllers, type WorkControllers } from '../../../src/app/works/start-work-controllers.ts';
+import type { WorkControllers } from '../../../src/app/works/start-work-controllers.ts';
 import {
   type KindInfo,
   MANAGED_CLUSTER,
@@ -16,6 +16,7 @@ import {
   PLACEMENT_DECISION,
 } from '../../../src/core/model/kinds.ts';
 import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
+import { startWorksAlone } from '../../fakes/works-alone.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -53,7 +54,7 @@ class Shop {
         this.#rollout = await this.hub.create(MANIFEST_WORK_REPLICA_SET, object);
     }
     await this.decide();
-    this.#running.push(startWorkControllers({ hub: this.hub, clock, log, random }));
+    this.#running.push(startWorksAlone({ hub: this.hub, clock, log, random }));
     for (const [clusterName, cluster] of this.members) {
       for (const kind of [
         CONFIG_MAP,

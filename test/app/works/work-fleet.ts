@@ -8,9 +8,10 @@ import {
 } from '../../../src/core/model/kinds.ts';
 import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
-import { startWorkControllers, type WorkControllers } from '../../../src/app/works/start-work-controllers.ts';
+import type { WorkControllers } from '../../../src/app/works/start-work-controllers.ts';
 import type { WorkWritten } from '../../../src/app/works/write-works.ts';
 import { CONTROLLER_REVISION } from '../../../src/app/works/last-good-template.ts';
+import { startWorksAlone } from '../../fakes/works-alone.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
@@ -43,7 +44,7 @@ export class Fleet {
 
   /** @param through what the controllers talk to; the test itself always talks to the hub */
   async start(through: KubeApi = this.hub): Promise<this> {
-    this.#controllers = startWorkControllers({
+    this.#controllers = startWorksAlone({
       hub: through,
       clock: this.clock,
       log: new SilentLogger(),

@@ -38,7 +38,11 @@ describe('what the parent of an ApplySet remembers', () => {
 
   it('is judged by together with what stands in Git', () => {
     const memory = readPruneMemory(
-      { 'berth.dev/release': 'bb', 'berth.dev/recent-deletions': '900000*3' },
+      {
+        'berth.dev/release': 'bb',
+        'berth.dev/recent-deletions': '900000*3',
+        'berth.dev/recent-losses': '900000:abcdef0123:2;1:abcdef0123:7',
+      },
       NOW,
     );
     const objects = [source('a'), source('b', { 'berth.dev/release': 'cc dd' })];
@@ -46,6 +50,7 @@ describe('what the parent of an ApplySet remembers', () => {
     expect(input).toEqual({
       releasedTokens: ['bb', 'cc', 'dd'],
       releases: memory.releases,
+      earlierLosses: { losses: [{ atMs: 900_000, holder: 'abcdef0123', count: 2 }], windowMs: 600_000 },
       earlier: { deletions: [{ atMs: 900_000, marks: [], unnamed: 3 }], windowMs: 600_000, elsewhere: ['x'] },
     });
     // In `default`, or in no namespace where the kind has none.

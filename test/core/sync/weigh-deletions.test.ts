@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { judgeLosses } from '../../../src/core/sync/judge-losses.ts';
@@ -57,8 +58,9 @@ const hub = (over: Partial<Record<keyof Dependents, readonly unknown[]>> = {}): 
     ...over,
   }) as unknown as Dependents;
 const budget = { percent: 25, atLeast: 2 };
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const judged = (objects: readonly KubeObject[], world = hub()) =>
-  judgeLosses(weighDeletions(objects, world), budget);
+  judgeLosses(weighDeletions(objects, world), { budget, digest });
 const two = clusterNames.slice(0, 2).map(cluster);
 const three = clusterNames.slice(0, 3).map(cluster);
 const all = 'c1, c2, c3, c4, c5, c6, c7, c8';

@@ -97,7 +97,11 @@ export class ApplySetRegistry {
     );
   }
 
-  /** Lists each kind by itself: one that is refused or broken says nothing about the others. Throws when the hub answers for none. */
+  /**
+   * Lists each kind by itself: one that is refused or broken says nothing about the others. The hub is asked, not the cache of the
+   * process: deletions follow from this list, and it holds all fields and every kind that a source may have. Throws when the hub answers
+   * for none.
+   */
   async listMembers(kinds: readonly MemberKind[]): Promise<SetMembers> {
     const own = new Map<string, KubeObject>();
     const others = new Map<string, string>();

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
+import type { SourceEvent } from './source-events.ts';
 
 /** A commit that takes longer than this to get onto the hub is not waited for. */
 const MAX_FOLLOW_MS = 300_000;
@@ -76,8 +77,15 @@ export class CommitBarrier {
     }
   }
 
+  /** Follows the sources that write to the hub; what others bring there nobody here can wait for. */
+  take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
+    if (!this.#sources.includes(source)) return;
+    if (kind === 'read') this.#read(source);
+    else if (kind === 'whole') this.#followed(source);
+  }
+
   /** A commit begins: nothing of it is on the hub yet. */
-  read(source: string): void {
+  #read(source: string): void {
     // Commit after commit that all stay half must not be waited for without an end.
     if (this.#unread.delete(source) || !this.#half.has(source))
       this.#half.set(source, this.#since(MAX_FOLLOW_MS));
@@ -102,7 +110,7 @@ export class CommitBarrier {
   }
 
   /** The hub was made to follow the commit, wholly, but for what will not change by itself. */
-  followed(source: string): void {
+  #followed(source: string): void {
     this.#uncompared.delete(source);
     this.#done(() => this.#half.delete(source));
   }

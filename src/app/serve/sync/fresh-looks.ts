@@ -26,16 +26,16 @@ export class FreshLooks {
   readonly #looks: ReadonlyMap<string, Look>;
   readonly #asked = new Map<string, Asked>();
   #now = 0;
-  #wake: (source: string) => void = () => undefined;
+  #wanted: (source: string) => void = () => undefined;
 
   constructor(clock: Clock, sources: readonly string[]) {
     this.#clock = clock;
     this.#looks = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
   }
 
-  /** @param wake makes a source look at once, or again as soon as it has looked */
-  onWake(wake: (source: string) => void): void {
-    this.#wake = wake;
+  /** @param listener is told of each source that has to look at once, or again as soon as it has looked */
+  onWanted(listener: (source: string) => void): void {
+    this.#wanted = listener;
   }
 
   begins(source: string): void {
@@ -51,7 +51,7 @@ export class FreshLooks {
     for (const [asking, asked] of this.#asked)
       if (asked.isWaiting && this.#isAnswered(asking, asked)) {
         asked.isWaiting = false;
-        this.#wake(asking);
+        this.#wanted(asking);
       }
   }
 
@@ -68,7 +68,7 @@ export class FreshLooks {
     if (asked?.about !== about) {
       asked = { about, at: ++this.#now, atMs: this.#clock.now(), isWaiting: true };
       this.#asked.set(source, asked);
-      for (const other of this.#looks.keys()) if (other !== source) this.#wake(other);
+      for (const other of this.#looks.keys()) if (other !== source) this.#wanted(other);
     }
     return Math.abs(this.#clock.now() - asked.atMs) >= MAX_WAIT_MS || this.#isAnswered(source, asked);
   }

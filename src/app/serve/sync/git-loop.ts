@@ -2,6 +2,7 @@ import { mayMove } from '../../../adapters/git/repository/git-ref.ts';
 import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
+import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../../runtime/sleep.ts';
@@ -9,6 +10,7 @@ import type { Fleet } from '../../fleet/fleet.ts';
 import type { FleetSource } from '../../fleet/fleet-source.ts';
 import type { FleetHappening } from '../fleet-events.ts';
 import type { HubSync } from './hub-sync.ts';
+import type { SourceEvent } from './source-events.ts';
 import type { SyncOptions, SyncOutcome } from './sync-outcome.ts';
 
 export interface GitLoopOptions {
@@ -28,20 +30,10 @@ export interface GitLoopOptions {
   readonly pollIntervalMs: number;
   /** The hub is compared with the last commit this often, to mend what was changed by hand. */
   readonly resyncIntervalMs: number;
-  /** The remote answered; what it said is read now. */
-  readonly onAnswered?: (() => void) | undefined;
-  /** Told of a commit as soon as it was read: what is decided may depend on it. The hub does not follow before it resolves. */
-  readonly onRead: (fleet: Fleet) => Promise<void> | void;
-  /** Told of it with the problems of meaning as well. */
-  readonly onChecked: (fleet: Fleet) => void;
+  /** Receives what happens to the source. The hub does not follow a commit before the promise of its `read` resolves. */
+  readonly tell: (event: SourceEvent) => Promise<void> | void;
   /** What nobody needs to decide waits for this at the start: checking what was read, and comparing the hub with it. */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** The hub follows what was read, as far as that was possible. */
-  readonly onFollowed?: (() => void) | undefined;
-  /** The hub wholly follows what was read, but for what will not change by itself. */
-  readonly onWhole?: (() => void) | undefined;
-  /** A pass failed: what there is to know of the source now, is known. */
-  readonly onFailure?: (() => void) | undefined;
   /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
   readonly check?: ((fleet: Fleet) => Promise<readonly Problem[]>) | undefined;
 }
@@ -116,9 +108,9 @@ export class GitLoop {
   }
 
   /** The hub was restored or replaced: it is compared with Git before it counts as following any commit. */
-  hubChanged(): void {
+  hubChanged(how: HubBreak): void {
     this.#hubChanges += 1;
-    this.#options.sync?.distrust();
+    this.#options.sync?.hubChanged(how);
     this.reconcile();
   }
 
@@ -130,7 +122,7 @@ export class GitLoop {
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
       try {
         await this.#pass(signal)
-          .finally(() => this.#options.onFollowed?.())
+          .finally(() => this.#happened('followed'))
           .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
@@ -139,7 +131,7 @@ export class GitLoop {
       } catch (error) {
         if (signal.aborted) return;
         this.#lastError = error;
-        this.#options.onFailure?.();
+        this.#happened('failed');
         waitMs = Math.min(waitMs, backoff.nextMs());
         log.warn('source failed', { source: name, error });
         emit({ kind: 'error', where: `source ${name}`, error });
@@ -156,9 +148,10 @@ export class GitLoop {
 
   /** Reads what is to be followed now. When that is not possible, says why; the last commit that was followed stays, or is read again. */
   async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
-    const { source, onAnswered } = this.#options;
+    const { source } = this.#options;
     try {
-      const { commit } = await source.fetch({ signal, onAnswered });
+      this.#happened('fetching');
+      const { commit } = await source.fetch({ signal, onAnswered: () => this.#happened('fetched') });
       await this.#read(commit, signal);
       return undefined;
     } catch (error) {
@@ -209,15 +202,15 @@ export class GitLoop {
 
   /** The commit with all its problems; undefined when told to stop meanwhile. */
   async #take(read: Fleet, signal: AbortSignal): Promise<Fleet | undefined> {
-    const { name, emit, onRead, onChecked, check } = this.#options;
+    const { name: source, emit, tell, check } = this.#options;
     this.#unchecked = read;
-    const kept = onRead(read);
+    const kept = tell({ kind: 'read', source, fleet: read });
     await this.#afterFirstPublication(signal);
     if (signal.aborted) return undefined;
     const fleet = { ...read, problems: (await check?.(read)) ?? read.problems };
     const { commit, objects, files, problems } = fleet;
-    emit({ kind: 'commit-read', source: name, commit, objects: objects.length, files, problems });
-    onChecked(fleet);
+    emit({ kind: 'commit-read', source, commit, objects: objects.length, files, problems });
+    void tell({ kind: 'checked', source, fleet });
     await kept;
     return fleet;
   }
@@ -232,7 +225,11 @@ export class GitLoop {
     this.#tell(this.#outcome);
     // What was found on the hub before it changed says nothing about what is there now.
     if (hubChanges !== this.#hubChanges) return sync.distrust();
-    if (!this.#isHalf) this.#options.onWhole?.();
+    if (!this.#isHalf) this.#happened('whole');
+  }
+
+  #happened(kind: Exclude<SourceEvent['kind'], 'read' | 'checked'>): void {
+    void this.#options.tell({ kind, source: this.#options.name });
   }
 
   get #isHalf(): boolean {

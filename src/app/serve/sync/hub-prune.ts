@@ -1,132 +1,38 @@
-import type pLimit from 'p-limit';
 import { BerthError, errorText } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import type { Clock, KubeApi } from '../../../core/ports.ts';
-import type { Digest } from '../../../core/publish/plan-token.ts';
-import {
-  HELD_MESSAGE_ANNOTATION,
-  HELD_TOKEN_ANNOTATION,
-  MEMBERS_BEFORE_ANNOTATION,
-  RELEASE_ANNOTATION,
-  RELEASED_BY_ANNOTATION,
-} from '../../../core/publish/publish-annotations.ts';
-import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
-import { inWaves } from '../../../core/sync/apply-order.ts';
+import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { type DeletionRecord, deletionRecord } from '../../../core/sync/deletion-record.ts';
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
 import {
   countedMembers,
   identityOf,
-  isPruned,
   leavingObjects,
   planPrune,
   type PrunePlan,
-  standingIdentities,
 } from '../../../core/sync/plan-prune.ts';
-import { rememberedInput, type PruneMemory, readPruneMemory } from '../../../core/sync/prune-memory.ts';
+import { lossesAt, noteLosses } from '../../../core/sync/loss-window.ts';
+import { noteHeld, noteMembersBefore, type PruneMemory } from '../../../core/sync/prune-memory.ts';
 import {
   noteReleased,
   noteRest,
   type PruneReleases,
   releaseMark,
 } from '../../../core/sync/prune-releases.ts';
-import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { weighDeletions } from '../../../core/sync/weigh-deletions.ts';
-import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
-import type { ApplySetRegistry } from './apply-set-registry.ts';
-import type { CommitBarrier } from './commit-barrier.ts';
-import type { SourceClaims } from './source-claims.ts';
-import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
+import { deleteMembers } from './delete-members.ts';
+import { knownOf, memoryOf, type PruneParts, type PruneState } from './prune-state.ts';
 import { readDependents } from './read-dependents.ts';
-import { requiredKind } from './required-kind.ts';
-import { type SyncProblem, syncProblemOf } from './sync-problem.ts';
+import type { SyncProblem } from './sync-problem.ts';
+import type { SyncInput, SyncOutcome } from './sync-outcome.ts';
 
-export interface PruneParts {
-  readonly api: KubeApi;
-  readonly digest: Digest;
-  readonly source: string;
-  readonly budget: RemovalBudget;
-  /** Let the last objects of the source go like any others. */
-  readonly allowEmpty?: boolean | undefined;
-  /** What was deleted this long ago, or later, counts toward the budget. */
-  readonly deletionWindowMs: number;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly limit: ReturnType<typeof pLimit>;
-  readonly registry: ApplySetRegistry;
-  readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'letsGo' | 'looks'>;
-  readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
-  /** Called for each object as soon as the hub has deleted it. */
-  readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
-}
-
-/** What the hub has of the source. */
-export interface PruneState {
-  readonly members: ReadonlyMap<string, KubeObject>;
-  /** Every kind of theirs could be listed. */
-  readonly areAll: boolean;
-  /** By identity: what other sources have there of the same kinds. */
-  readonly others: ReadonlyMap<string, string>;
-  /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
-  readonly arrives: boolean;
-  /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
-  readonly parent: KubeObject | undefined;
-  /** See `noteMembers`. */
-  readonly membersBefore: number | undefined;
-  /** Objects of the source, with their places, whose kind the hub does not serve. */
-  readonly notServed: readonly string[];
-}
+/** Annotations of the parent. */
+type Notes = Readonly<Record<string, string>>;
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
   readonly deleted: readonly KubeObject[];
   readonly problems: readonly SyncProblem[];
-}
-
-/**
- * How many members there were before what the source brings now, beside what leaves it: what may be deleted is a share of these, in every
- * later look and in the next process as well. To be asked before the first of it is applied; undefined: nothing leaves, or nothing comes.
- */
-export async function noteMembers(
-  parts: Omit<PruneParts, 'limit'>,
-  objects: SyncInput['objects'],
-  found: Pick<PruneState, 'members' | 'areAll' | 'others' | 'parent'>,
-): Promise<number | undefined> {
-  const { claims, source, registry } = parts;
-  const { members, areAll } = found;
-  const memory = memoryOf(parts, found);
-  if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
-  const known = knownOf(parts, objects, memory, found);
-  const leaves = ([identity, object]: readonly [string, KubeObject]): boolean =>
-    claims.letsGo(source, identity) && !known.movesOn(identity) && isPruned(object);
-  if (![...members].some(leaves)) return undefined;
-  const comes = ({ object }: SyncInput['objects'][number]): boolean =>
-    !standingIdentities(object).some((identity) => members.has(identity));
-  if (!objects.some(comes)) return undefined;
-  const count = countedMembers(known).length;
-  await registry.annotate(membersNote(count));
-  return count;
-}
-
-function memoryOf(
-  { clock, deletionWindowMs: windowMs }: Pick<PruneParts, 'clock' | 'deletionWindowMs'>,
-  { parent }: Pick<PruneState, 'parent'>,
-): PruneMemory {
-  return readPruneMemory(parent?.metadata.annotations ?? {}, { nowMs: clock.now(), windowMs });
-}
-
-/** What a look at the members goes by, before the commit is on the hub and after. */
-function knownOf(
-  { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
-  objects: SyncInput['objects'],
-  memory: PruneMemory,
-  { members, others }: Pick<PruneState, 'members' | 'others'>,
-) {
-  return {
-    ...rememberedInput(objects, memory, others.keys()),
-    members: [...members.values()],
-    movesOn: (identity: string): boolean => claims.isSaidBesides(source, identity),
-    digest,
-  };
 }
 
 /**
@@ -138,7 +44,7 @@ export async function pruneHub(
   input: SyncInput,
   state: PruneState,
 ): Promise<PruneOutcome> {
-  const { areAll, arrives, membersBefore, notServed } = state;
+  const { arrives, membersBefore, notServed } = state;
   const memory = { ...memoryOf(parts, state), membersBefore };
   const known = knownOf(parts, input.objects, memory, state);
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
@@ -160,15 +66,39 @@ export async function pruneHub(
       problems: [{ object: `source ${parts.source}`, message, location: undefined, retry: false }],
     };
   }
-  const leaving = plan.objects.map((object) => identityOf(refOf(object)));
+  const isKnown = input.complete && notServed.length === 0;
+  const back = isKnown ? leavingObjects({ ...known, members: state.back }) : [];
+  const leaving = [...plan.objects, ...back].map((object) => identityOf(refOf(object)));
   if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
-  if (plan.kind === 'prune') return prune(parts, input, plan, memory);
+  const gone = await deleteMembers(parts, back, recordedWith(parts, input, undefined));
+  const outcome =
+    plan.kind === 'prune'
+      ? await prune(parts, input, { ...plan, ...losses }, memory)
+      : await hold(parts, plan, state, { ...memory, counted: countedMembers(known).length });
+  return {
+    ...outcome,
+    deleted: [...gone.deleted, ...outcome.deleted],
+    problems: [...gone.problems, ...outcome.problems],
+  };
+}
+
+/** Notes what is held and what that goes by, for the next look and for `berth release`. */
+async function hold(
+  parts: PruneParts,
+  plan: Extract<PrunePlan, { kind: 'held' }>,
+  { areAll }: PruneState,
+  memory: PruneMemory & { readonly counted: number },
+): Promise<PruneOutcome> {
   const { message, token } = plan;
-  const rest = restOf(parts, plan.objects, memory.releases);
-  const earlier = noteDeletions(memory.earlier, memory.nowMs);
-  const before = areAll ? membersNote(membersBefore ?? countedMembers(known).length) : {};
-  await parts.registry.annotate({ ...heldNote(token, message), ...before, ...rest, ...earlier });
-  return { ...nothing, pruneHeld: { message, token } };
+  const { releases, earlier, earlierLosses, nowMs, membersBefore, counted } = memory;
+  await parts.registry.annotate({
+    ...noteHeld(token, message),
+    ...(areAll ? noteMembersBefore(membersBefore ?? counted) : {}),
+    ...restOf(parts, plan.objects, releases),
+    ...noteDeletions(earlier, nowMs),
+    ...noteLosses(earlierLosses, nowMs),
+  });
+  return { deleted: [], problems: [], pruneHeld: { message, token } };
 }
 
 /** What deleting the objects takes away. Where the hub does not say, nothing is deleted. */
@@ -190,35 +120,38 @@ async function lossesOf(
 async function prune(
   parts: PruneParts,
   input: SyncInput,
-  plan: Extract<PrunePlan, { kind: 'prune' }>,
-  { releases, lastRelease, earlier, nowMs }: PruneMemory,
+  plan: Extract<PrunePlan, { kind: 'prune' }> & { readonly losses: readonly DeletionLoss[] },
+  { releases, lastRelease, earlier, earlierLosses, nowMs }: PruneMemory,
 ): Promise<PruneOutcome> {
-  const { objects, releasedToken, isRest = false } = plan;
+  const { objects, losses, releasedToken, isRest = false } = plan;
   const marks = objects.map((object) => markOf(parts, object));
   const token = isRest ? lastRelease?.token : releasedToken;
   const isNoted = token === lastRelease?.token;
   const by = isNoted ? lastRelease?.by : committer(input);
   const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
   const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
-  const going = (gone: readonly KubeObject[]): Annotations =>
-    noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs);
+  const going = (gone: readonly KubeObject[]): Notes => ({
+    ...noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs),
+    ...noteLosses([...earlierLosses, ...lossesAt(takenBy(gone, losses), nowMs, parts.digest)], nowMs),
+  });
   await parts.registry.annotate({
-    ...heldNote('', ''),
-    ...membersNote(undefined),
+    ...noteHeld('', ''),
+    ...noteMembersBefore(undefined),
     // A release begins anew.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
-      : { ...noteReleased(releases, releasedToken, marks), ...noteDeletions([], nowMs) }),
+      : {
+          ...noteReleased(releases, releasedToken, marks),
+          ...noteDeletions([], nowMs),
+          ...noteLosses([], nowMs),
+        }),
     ...(isCounted && going(objects)),
     // As `berth release` would have written it.
     ...(released !== undefined && !isNoted
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
       : {}),
   });
-  const { deleted, problems } = await deleteAll(parts, objects, (object) => {
-    const known = { source: parts.source, commit: commitIn(input), released: released ?? null };
-    parts.onDeleted?.(deletionRecord(object, { ...known, atMs: parts.clock.now() }));
-  });
+  const { deleted, problems } = await deleteMembers(parts, objects, recordedWith(parts, input, released));
   if (released !== undefined) {
     const done = new Set(deleted.map((object) => markOf(parts, object)));
     await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
@@ -232,14 +165,30 @@ async function prune(
   };
 }
 
+/** Records each object that the hub has deleted. */
+function recordedWith(
+  { source, clock, onDeleted }: PruneParts,
+  input: SyncInput,
+  released: PruneOutcome['released'],
+): (object: KubeObject) => void {
+  const known = { source, commit: commitIn(input), released: released ?? null };
+  return (object) => onDeleted?.(deletionRecord(object, { ...known, atMs: clock.now() }));
+}
+
 function markOf({ digest }: PruneParts, object: KubeObject): string {
   return releaseMark(digest, formatRef(refOf(object)));
 }
 
 /** What is left of the release before. */
-function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Annotations {
+function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
   const marks = objects.map((object) => markOf(parts, object));
   return noteRest(marks.filter((mark) => releases.objects.has(mark)));
+}
+
+/** Of losses that have several causes one that is deleted is enough: what is counted twice is held sooner, not later. */
+function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
+  const names = new Set(objects.map((object) => formatRef(refOf(object))));
+  return losses.filter(({ by }) => by.some((name) => names.has(name)));
 }
 
 function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs: number): Deletion {
@@ -248,44 +197,6 @@ function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs
     marks: objects.map((object) => deletionMark(digest, identityOf(refOf(object)))),
     unnamed: 0,
   };
-}
-
-type Annotations = Readonly<Record<string, string>>;
-
-/** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
-function heldNote(token: string, message: string): Annotations {
-  return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
-}
-
-function membersNote(count: number | undefined): Annotations {
-  return { [MEMBERS_BEFORE_ANNOTATION]: count === undefined ? '' : String(count) };
-}
-
-async function deleteAll(
-  { api, source, claims, limit, written }: PruneParts,
-  objects: readonly KubeObject[],
-  onDeleted: (object: KubeObject) => void,
-): Promise<Pick<PruneOutcome, 'deleted' | 'problems'>> {
-  const problems: SyncProblem[] = [];
-  const deleted: KubeObject[] = [];
-  for (const wave of [...inWaves(objects)].reverse())
-    await Promise.all(
-      wave.map((object) =>
-        limit(async () => {
-          // The other source may have read a commit since, and have the object by now.
-          if (claims.isSaidBesides(source, identityOf(refOf(object)))) return;
-          const problem = await deleteMember(api, object);
-          if (problem !== undefined) {
-            problems.push(problem);
-            return;
-          }
-          written?.deleted(object);
-          deleted.push(object);
-          onDeleted(object);
-        }),
-      ),
-    );
-  return { deleted, problems };
 }
 
 /** Who, when and in which commit, as `berth release` says who and when. */
@@ -299,16 +210,4 @@ function commitIn({ commit }: SyncInput): DeletionRecord['commit'] {
   if (commit === undefined) return null;
   const { id, author, subject } = commit;
   return { id, author: `${author.name} <${author.email}>`, subject };
-}
-
-async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {
-  try {
-    const kind = await requiredKind(api, object);
-    const { namespace = '', name, uid } = object.metadata;
-    await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
-    return syncProblemOf({ object }, error);
-  }
 }

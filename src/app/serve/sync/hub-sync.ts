@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
-import { BerthError, TransientError } from '../../../core/errors.ts';
+import { BerthError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
@@ -12,13 +12,17 @@ import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../c
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
+import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
 import { ApplySetRegistry } from './apply-set-registry.ts';
-import { noteMembers, pruneHub } from './hub-prune.ts';
+import { DeletedBeforeRestore } from './deleted-before-restore.ts';
+import { pruneHub } from './hub-prune.ts';
+import { MemberOwners } from './member-owners.ts';
 import { NeededNamespaces } from './needed-namespaces.ts';
+import { noteMembers } from './note-members.ts';
 import { requiredKind } from './required-kind.ts';
 import type { SourceClaims } from './source-claims.ts';
 import type { CommitBarrier } from './commit-barrier.ts';
@@ -52,6 +56,8 @@ export interface HubSyncOptions {
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object as soon as the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
+  /** The uids of what the source deleted, as `onDeleted` recorded them. Default: nothing is known. */
+  readonly readDeleted?: (() => Promise<readonly string[]>) | undefined;
 }
 
 interface Tally {
@@ -68,10 +74,8 @@ export class HubSync {
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #namespaces: NeededNamespaces;
   readonly #registry: ApplySetRegistry;
-  /** Objects of other ApplySets as the last looks at the hub found them: identity to the set's id. */
-  #others = new Map<string, string>();
-  /** Identities of what this source has on the hub, by that look and by what it applied since. */
-  #owned = new Set<string>();
+  readonly #owners: MemberOwners;
+  readonly #deletedBefore: DeletedBeforeRestore;
   /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
   readonly #stored = new Map<string, string>();
   /** What the source said when a pass left nothing open; undefined until then. */
@@ -85,6 +89,8 @@ export class HubSync {
     this.#limit = pLimit(concurrency);
     this.#namespaces = new NeededNamespaces(api);
     this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
+    this.#deletedBefore = new DeletedBeforeRestore(options.readDeleted);
+    this.#owners = new MemberOwners({ ...options, id: this.#id, registry: this.#registry });
   }
 
   /** Nothing was left open by the last call: a new state can be followed without comparing everything. */
@@ -95,6 +101,12 @@ export class HubSync {
   /** The hub may hold anything: the next call of `sync` compares everything. */
   distrust(): void {
     this.#settled = undefined;
+  }
+
+  /** The hub goes on from an older state, or is another one. */
+  hubChanged(how: HubBreak): void {
+    this.distrust();
+    if (how === 'restored') this.#deletedBefore.hubRestored();
   }
 
   /**
@@ -120,7 +132,7 @@ export class HubSync {
   claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
     const { claims, source } = this.#options;
     const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision');
-    claims.claim(source, wanted, (identity) => this.#owned.has(identity));
+    claims.claim(source, wanted, (identity) => this.#owners.owns(identity));
     return wanted;
   }
 
@@ -148,13 +160,11 @@ export class HubSync {
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
-    this.#others = new Map(others);
-    this.#owned = new Set(members.keys());
-    // Where all is there already nobody can be late: a restart waits for nobody.
-    const isNew = ({ object }: SourceObject): boolean =>
-      !standingIdentities(object).some((id) => this.#owned.has(id) || others.has(id));
+    this.#owners.listed({ own: members, others });
     const { claims } = this.#options;
-    if (claims.isWaiting && wanted.some(isNew)) await claims.whenRead(signal);
+    // Where all is there already nobody can be late: a restart waits for nobody.
+    if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
+      await claims.whenRead(signal);
     await this.#namespaces.need(this.#options.namespace);
     // Before the first member: a crash in between must not leave members that no parent names.
     const objects = wanted.map(({ object }) => object);
@@ -169,7 +179,14 @@ export class HubSync {
       );
     const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
     const parts = { ...this.#options, limit: this.#limit, registry: this.#registry };
-    const found = { members, areAll: unlisted.length === 0, others, parent };
+    const back = new Set(
+      await this.#deletedBefore.among(
+        members.values(),
+        () => new Set(wanted.flatMap(({ object }) => standingIdentities(object))),
+      ),
+    );
+    const judged = new Map([...members].filter(([, object]) => !back.has(object)));
+    const found = { members: judged, areAll: unlisted.length === 0, others, parent };
     const membersBefore = await noteMembers(parts, wanted, found);
     await this.#applyAll(known, members, tally);
     const arrives = tally.applied + tally.unchanged > 0;
@@ -177,13 +194,14 @@ export class HubSync {
       ...found,
       arrives,
       membersBefore,
+      back: [...back],
       notServed: notServedAmong(tally.problems),
     });
     tally.problems.push(...problems);
     tally.pruned = deleted.length;
     for (const object of deleted) {
       members.delete(identityOf(refOf(object)));
-      this.#owned.delete(identityOf(refOf(object)));
+      this.#owners.drop(identityOf(refOf(object)));
       this.#stored.delete(identityOf(refOf(object)));
     }
     if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
@@ -226,12 +244,13 @@ export class HubSync {
     let live = members?.get(id);
     let changed = false;
     if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
-      if (members === undefined) await this.#lookAgain(kind, desired);
-      await this.#requireFree(id, object);
+      if (members === undefined) await this.#owners.lookAgain(kind, desired);
+      await this.#owners.requireFree(id, object);
       // Before the request: whoever asks while it is under way must know.
-      this.#owned.add(id);
+      this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
       live = await api.apply(kind, desired, { fieldManager: 'berth', force });
+      this.#deletedBefore.forget(live);
       this.#stored.set(id, this.#fingerprint(desired, live));
       this.#options.written?.applied(live);
       changed = true;
@@ -243,49 +262,6 @@ export class HubSync {
     if (!this.#options.createNamespaces) return;
     if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
     if (object.kind === 'ManagedCluster') await this.#namespaces.need(object.metadata.name);
-  }
-
-  /** Another controller may have taken or made the object since the hub was listed: the server, that sees one field manager, lets both. */
-  async #lookAgain(kind: KindInfo, desired: KubeObject): Promise<void> {
-    if (this.#options.force) return;
-    const id = identityOf(refOf(desired));
-    const set = await this.#registry.setOf(kind, desired);
-    if (set === undefined || set === this.#id) this.#others.delete(id);
-    else {
-      this.#others.set(id, set);
-      this.#owned.delete(id);
-    }
-  }
-
-  /** Every source writes as the same field manager, so the server would let two of them fight over an object for ever. */
-  async #requireFree(id: string, object: KubeObject): Promise<void> {
-    const { claims, source } = this.#options;
-    if (this.#owned.has(id)) return;
-    const owner = await this.#ownerOf(id);
-    if (owner === undefined) return;
-    const at = (name: string): string => {
-      const place = claims.placeOf(name, id);
-      return place === undefined ? '' : ` (${place})`;
-    };
-    const named =
-      'source' in owner ? `source ${owner.source}${at(owner.source)}` : `the ApplySet ${owner.set}`;
-    throw new TransientError(
-      `belongs to ${named} and stands in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
-        'or let this source force it',
-      { code: 'sync.owned', subject: formatRef(refOf(object)) },
-    );
-  }
-
-  /** Whose an object is that this source does not have: by the hub, else by what the other sources of this controller do just now. */
-  async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
-    const { claims, source, force } = this.#options;
-    const set = force ? undefined : this.#others.get(id);
-    const named = set === undefined ? undefined : await this.#registry.sourceOf(set);
-    if (set !== undefined && named === undefined) return { set };
-    const owners = [named, force ? undefined : claims.ownerOf(id, source)];
-    const owner = owners.find((name) => name !== undefined && !claims.letsGo(name, id));
-    const rival = owner ?? claims.firstOf(id, source);
-    return rival === undefined ? undefined : { source: rival };
   }
 
   /** True when it wrote. */

@@ -8,6 +8,7 @@ import { DEFAULT_REMOVAL_BUDGET } from '../../../core/publish/removal-budget.ts'
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../../core/sync/deletion-window.ts';
+import type { Subscribers } from '../../../runtime/subscribers.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { checkFleet } from '../../fleet/check-fleet.ts';
 import { openFleetSource } from '../../fleet/fleet-source.ts';
@@ -17,10 +18,10 @@ import type { CommitBarrier } from './commit-barrier.ts';
 import { CommitReporter } from './commit-reporter.ts';
 import type { ToldStatus } from './commit-reporter.ts';
 import type { FleetHappening } from '../fleet-events.ts';
-import { GitLoop, type GitLoopOptions } from './git-loop.ts';
-import { HubSync, type HubSyncOptions } from './hub-sync.ts';
+import { GitLoop } from './git-loop.ts';
+import { HubSync } from './hub-sync.ts';
 import { SourceClaims } from './source-claims.ts';
-import type { SourceLedger } from './source-ledger.ts';
+import type { SourceEvent } from './source-events.ts';
 import { type ServeFleetOptions, type ServeSource, sourceNameOf } from '../serve-options.ts';
 
 export interface OpenSource {
@@ -33,18 +34,21 @@ export interface OpenSource {
 
 export interface SourceSurroundings {
   readonly emit: (happening: FleetHappening) => void;
+  /** What happens to the sources is told here. */
+  readonly events: Subscribers<SourceEvent>;
   readonly barrier: CommitBarrier;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
   readonly onDeleted: (record: DeletionRecord) => void;
+  /** The uids of what a source deleted, as `onDeleted` recorded them. */
+  readonly readDeleted: (source: string) => Promise<readonly string[]>;
 }
 
 /** Opens all sources without touching the network. InputError for one that cannot work. */
 export async function openSources(
   options: ServeFleetOptions,
-  told: Pick<SourceLedger, 'fetched' | 'read' | 'followed' | 'failed'>,
   around: SourceSurroundings,
 ): Promise<readonly OpenSource[]> {
-  const { emit, barrier, whenFirstPublished, onDeleted } = around;
+  const { emit, events, whenFirstPublished } = around;
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
@@ -53,6 +57,8 @@ export async function openSources(
     options.clock,
     writers.map(({ from, name }) => ({ name, force: from.force === true })),
   );
+  claims.looks.onWanted((source) => void events.tell({ kind: 'look-wanted', source }));
+  events.subscribe((event) => claims.take(event));
   const opened = await Promise.all(
     named.map(async ({ from, name }) => {
       const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
@@ -70,25 +76,20 @@ export async function openSources(
         name,
         url: from.url,
         ref: from.ref,
-        source: { ...source, fetch: (how) => (claims.looks.begins(name), source.fetch(how)) },
-        sync:
-          from.sync === 'observe'
-            ? undefined
-            : hubSyncOf(options, from, { name, claims, written: barrier, onDeleted }),
+        source,
+        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, ...around }),
         leadership: options.leadership,
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
-        onAnswered: () => told.fetched(name),
-        onRead: (fleet) => {
-          const kept = told.read(name, fleet);
-          if (from.sync !== 'observe') barrier.read(name);
-          return kept;
-        },
-        onChecked: (fleet) => reporter?.reporter.report(fleet),
+        tell: (event) => events.tell(event),
         check: (fleet) => checkFleet(fleet, checker),
         whenFirstPublished,
-        ...endings(name, { claims, told, barrier }),
+      });
+      events.subscribe((event) => {
+        if (event.source !== name) return;
+        if (event.kind === 'look-wanted') loop.fetch();
+        else if (event.kind === 'checked') reporter?.reporter.report(event.fleet);
       });
       return {
         name,
@@ -106,7 +107,6 @@ export async function openSources(
     }),
   );
   warnOfInProcess(options, opened);
-  claims.looks.onWake((source) => opened.find(({ name }) => name === source)?.loop.fetch());
   return opened;
 }
 
@@ -120,28 +120,6 @@ function warnOfInProcess(
 
 const IN_PROCESS =
   'no git program was found: sources are read in process, several times slower and with packs in memory; only for repositories whose writers you trust; install git and start again';
-
-function endings(
-  name: string,
-  around: {
-    readonly claims: SourceClaims;
-    readonly told: Pick<SourceLedger, 'followed' | 'failed'>;
-    readonly barrier: CommitBarrier;
-  },
-): Pick<GitLoopOptions, 'onFollowed' | 'onWhole' | 'onFailure'> {
-  const { claims, told, barrier } = around;
-  return {
-    onFollowed: () => {
-      claims.looked(name);
-      told.followed(name);
-    },
-    onWhole: () => barrier.followed(name),
-    onFailure: () => {
-      claims.looked(name);
-      told.failed(name);
-    },
-  };
-}
 
 function reporterOf(
   { dataDir, clock, random, log, leadership }: ServeFleetOptions,
@@ -169,14 +147,21 @@ function reporterOf(
 function hubSyncOf(
   options: ServeFleetOptions,
   from: ServeSource,
-  around: Pick<HubSyncOptions, 'claims' | 'written' | 'onDeleted'> & { readonly name: string },
+  around: Pick<SourceSurroundings, 'barrier' | 'onDeleted' | 'readDeleted'> & {
+    readonly name: string;
+    readonly claims: SourceClaims;
+  },
 ): HubSync {
   const embedded = options.embedded === true;
+  const { name, claims, barrier, onDeleted, readDeleted } = around;
   return new HubSync({
     api: options.api,
     digest: sha256,
-    ...around,
-    source: around.name,
+    claims,
+    written: barrier,
+    onDeleted,
+    readDeleted: () => readDeleted(name),
+    source: name,
     namespace: options.namespace ?? DEFAULT_NAMESPACE,
     budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
     allowEmpty: from.allowEmpty,

@@ -23,7 +23,8 @@ const MAX_LISTS = 20;
 
 /**
  * What depends on objects that are to be deleted, read from the hub now; undefined where deleting them takes nothing away but
- * themselves. Only what these objects can touch is listed.
+ * themselves. Only what these objects can touch is listed. It is read from the hub and not from the cache of the process: a cache may
+ * be behind, and what it does not show yet would be deleted without being weighed.
  * @throws BerthError when any of it cannot be read: what is unknown is not taken for nothing
  */
 export async function readDependents(

@@ -5,6 +5,7 @@ import type { Clock } from '../../../core/ports.ts';
 import { standingIdentities } from '../../../core/sync/plan-prune.ts';
 import { FirstReads } from './first-reads.ts';
 import { FreshLooks } from './fresh-looks.ts';
+import type { SourceEvent } from './source-events.ts';
 
 /** A source that takes this long to be read the first time is not waited for: it comes second then. */
 const FIRST_READ_MS = 30_000;
@@ -40,11 +41,17 @@ export class SourceClaims {
   /** @param owns whether the source has the object on the hub, as far as it knows */
   claim(source: string, objects: readonly SourceObject[], owns: Entry['owns']): void {
     this.#entries.set(source, { objects, index: undefined, owns });
-    this.looked(source);
+    this.#looked(source);
+  }
+
+  /** Follows when sources look at their remotes. */
+  take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
+    if (kind === 'fetching') this.looks.begins(source);
+    else if (kind === 'followed' || kind === 'failed') this.#looked(source);
   }
 
   /** What the source says now is known, or it could not be read: nobody waits for it any more. */
-  looked(source: string): void {
+  #looked(source: string): void {
     this.#reads.looked(source);
     this.looks.ends(source);
   }

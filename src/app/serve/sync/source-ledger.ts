@@ -6,8 +6,8 @@ import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publis
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import { FirstReads } from './first-reads.ts';
-import type { PlanApprovals } from '../publish/plan-approvals.ts';
 import { type ServeFleetOptions, sourceNameOf } from '../serve-options.ts';
+import type { SourceEvent } from './source-events.ts';
 
 /** A commit that was read, and when. Plain JSON. */
 export interface ReadCommit extends CommitInfo {
@@ -26,28 +26,20 @@ export class SourceLedger {
   readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
   readonly #commits = new Map<string, CommitInfo | undefined>();
   readonly #budget: RemovalBudget;
-  readonly #approvals: PlanApprovals;
   readonly #kept: CommitsStore;
   readonly #clock: Clock;
   readonly firstReads: FirstReads;
   #newest: CommitInfo | undefined;
   #newestAtMs = -Infinity;
-  readonly #following = new Set<string>();
-
-  /** Some source was fetched: it is being read, or the hub is being made to follow it. */
-  get isFollowing(): boolean {
-    return this.#following.size > 0;
-  }
 
   constructor(
     digest: Digest,
-    kept: { readonly approvals: PlanApprovals; readonly commits: CommitsStore },
+    kept: CommitsStore,
     options: Pick<ServeFleetOptions, 'sources' | 'namespace' | 'budget' | 'clock'>,
   ) {
     const { sources, namespace, budget = DEFAULT_REMOVAL_BUDGET } = options;
     this.#budget = budget;
-    this.#approvals = kept.approvals;
-    this.#kept = kept.commits;
+    this.#kept = kept;
     this.#clock = options.clock;
     this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
     for (const source of sources) {
@@ -58,32 +50,19 @@ export class SourceLedger {
     }
   }
 
-  /** What came is read next. */
-  fetched(source: string): void {
-    this.#following.add(source);
+  /** @returns resolves when a process that comes after this one would know the commit that was read */
+  async take(event: SourceEvent): Promise<void> {
+    if (event.kind === 'read') return this.#read(event.source, event.fleet);
+    if (event.kind === 'failed') this.firstReads.looked(event.source);
   }
 
-  /** What the source says now; told before any of it is on the hub, and waited for: whoever comes after this process knows the commit. */
-  async read(source: string, { commit, objects }: Pick<Fleet, 'commit' | 'objects'>): Promise<void> {
-    this.#following.add(source);
-    this.#approvals.read(source, commit?.id, objects);
+  async #read(source: string, { commit }: Pick<Fleet, 'commit'>): Promise<void> {
     this.#commits.set(source, commit);
     this.#newest = commit;
     this.firstReads.looked(source);
     if (commit === undefined) return;
     // A disk that takes nothing stops nothing: it is written when that is possible again.
     await this.#kept.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);
-  }
-
-  /** The hub was made to follow what was read. */
-  followed(source: string): void {
-    this.#following.delete(source);
-    this.#approvals.followed(source);
-  }
-
-  /** The source could not be read this time. */
-  failed(source: string): void {
-    this.firstReads.looked(source);
   }
 
   /** Of its source; of an object that Berth did not apply (`sync: observe`), the commit that was read last. */

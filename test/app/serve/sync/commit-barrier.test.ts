@@ -22,13 +22,15 @@ describe('CommitBarrier', () => {
     barrier = new CommitBarrier(clock, new Map([['ManagedCluster', store]]), ['fleet', 'other']);
     barrier.onWhole(() => (told += 1));
   });
-  const begin = () => ['fleet', 'other'].forEach((source) => barrier.followed(source));
+  const whole = (source: string) => barrier.take({ kind: 'whole', source });
+  const read = (source: string) => barrier.take({ kind: 'read', source });
+  const begin = () => ['fleet', 'other'].forEach((source) => whole(source));
 
   it('does not know at the start whether somebody died half way, and waits for every source, for a minute', () => {
     expect(barrier.isHalf).toBe(true);
-    barrier.followed('fleet');
+    whole('fleet');
     expect([barrier.isHalf, told]).toEqual([true, 0]);
-    barrier.followed('other');
+    whole('other');
     expect([barrier.isHalf, told]).toEqual([false, 1]);
     const unread = new CommitBarrier(clock, new Map(), ['fleet']);
     clock.jump(MINUTE_MS);
@@ -41,10 +43,10 @@ describe('CommitBarrier', () => {
     clock.jump(60 * MINUTE_MS);
     expect([barrier.isHalf, told]).toEqual([true, 0]);
     // One was read meanwhile, the other one could not be.
-    barrier.read('fleet');
+    read('fleet');
     barrier.takeOver();
     expect(barrier.isHalf).toBe(true);
-    barrier.followed('fleet');
+    whole('fleet');
     expect([barrier.isHalf, told]).toEqual([true, 0]);
     clock.jump(MINUTE_MS);
     expect(barrier.isHalf).toBe(false);
@@ -70,9 +72,9 @@ describe('CommitBarrier', () => {
   ])('is over when the watch shows what was %s', (_what, write, show) => {
     store.put(at('7'));
     begin();
-    barrier.read('fleet');
+    read('fleet');
     write();
-    barrier.followed('fleet');
+    whole('fleet');
     expect([barrier.isHalf, told]).toEqual([true, 1]);
     store.put(at('8'));
     expect(barrier.isHalf).toBe(true);
@@ -92,10 +94,10 @@ describe('CommitBarrier', () => {
     ['back', -10 * MINUTE_MS],
   ])('gives up after five minutes, also when a clock jumped %s', (_name, byMs) => {
     begin();
-    barrier.read('fleet');
+    read('fleet');
     clock.jump(4 * MINUTE_MS);
     // Another commit that is not wholly there either is no reason to wait for longer.
-    barrier.read('fleet');
+    read('fleet');
     expect(barrier.isHalf).toBe(true);
     clock.jump(byMs);
     expect(barrier.isHalf).toBe(false);
@@ -108,9 +110,9 @@ describe('CommitBarrier', () => {
     // Another process follows the sources: this one does not know how far it gets.
     expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
     barrier.takeOver();
-    barrier.followed('fleet');
+    whole('fleet');
     expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
-    barrier.followed('other');
+    whole('other');
     expect([barrier.isHalf, barrier.isHubCompared]).toEqual([false, true]);
   });
 

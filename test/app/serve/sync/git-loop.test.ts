@@ -70,8 +70,7 @@ describe('the loop of a source', () => {
       emit: (happening) => happened.push(happening),
       pollIntervalMs: POLL_MS,
       resyncIntervalMs: RESYNC_MS,
-      onRead: () => undefined,
-      onChecked: () => undefined,
+      tell: () => undefined,
     };
     loop = new GitLoop(options);
     running = loop.run(stop.signal);
@@ -143,17 +142,17 @@ describe('the loop of a source', () => {
     const told: string[] = [];
     loop = new GitLoop({
       ...options,
-      onAnswered: () => told.push('answered'),
-      onRead: () => void told.push('read'),
-      onFollowed: () => told.push('followed'),
+      tell: ({ kind, source: name }) => void told.push(`${name} ${kind}`),
     });
     running = loop.run(stop.signal);
     await clock.advance(1);
-    expect(told).toEqual(['answered', 'read', 'followed']);
+    expect(told.splice(0)).toEqual(
+      ['fetching', 'fetched', 'read', 'checked', 'followed'].map((kind) => `fleet ${kind}`),
+    );
     source.read = () => Promise.reject(new TransientError('gone', { code: 'git.failed', subject: 'mirror' }));
     source.tip = 'b';
     await clock.advance(POLL_MS);
-    expect(told.slice(3)).toEqual(['answered', 'followed']);
+    expect(told).toEqual(['fetching', 'fetched', 'followed', 'failed'].map((kind) => `fleet ${kind}`));
   });
 
   it('jumping clocks do not shorten the wait after failures', async () => {
@@ -244,8 +243,11 @@ describe('the loop of a source', () => {
       ...options,
       emit: ({ kind }) => void told.push(kind),
       sync: sync as unknown as HubSync,
-      onRead: ({ commit, problems }) => void told.push(`read ${commit?.id} ${problems.length}`),
-      onChecked: ({ commit, problems }) => void told.push(`checked ${commit?.id} ${problems.length}`),
+      tell: (event) => {
+        if (!('fleet' in event)) return;
+        const { commit, problems } = event.fleet;
+        told.push(`${event.kind} ${commit?.id} ${problems.length}`);
+      },
       check: async () => [problem],
       whenFirstPublished: () => {
         told.push('waits');

@@ -153,7 +153,7 @@ describe('FreshLooks', () => {
     const clock = new FakeClock();
     const looks = new FreshLooks(clock, ['a', 'b', 'c']);
     const woken: string[] = [];
-    looks.onWake((source) => void woken.push(source));
+    looks.onWanted((source) => void woken.push(source));
     return { clock, looks, woken };
   };
   const look = (looks: FreshLooks, source: string): void => {

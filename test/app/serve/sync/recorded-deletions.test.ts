@@ -41,9 +41,10 @@ describe('what the sync deletes', () => {
       fleet.event('deleted', ({ record }) => record.object === 'Placement team-a/web'),
       fleet.event('deleted', ({ record }) => record.object === 'ManifestWorkReplicaSet team-a/web'),
     ]);
+    const uid = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
     expect(deleted.map(({ record }) => record)).toEqual([
-      { ...known, object: 'Placement team-a/web', took: { clusters: 6 } },
-      { ...known, object: 'ManifestWorkReplicaSet team-a/web', took: { works: 6 } },
+      { ...known, uid, object: 'Placement team-a/web', took: { clusters: 6 } },
+      { ...known, uid, object: 'ManifestWorkReplicaSet team-a/web', took: { works: 6 } },
     ]);
     const lines: string[] = [];
     logEvent(createLogger({ level: 'info', stream: { write: (line) => void lines.push(line) } }), deleted[0]);

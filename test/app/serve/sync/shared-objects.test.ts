@@ -232,7 +232,7 @@ describe('SourceClaims', () => {
       await waiting;
     };
     await waits((claims) => claims.claim('b', [], () => false));
-    await waits((claims) => claims.looked('b'));
+    await waits((claims) => claims.take({ kind: 'failed', source: 'b' }));
     await waits(() => clock.advance(1_001));
     await waits((_claims, stop) => stop.abort());
     const alone = new SourceClaims(clock, sources.slice(0, 1));

@@ -1,0 +1,26 @@
+import { Subscribers } from '../../runtime/subscribers.ts';
+import type { ArrivingCommits } from './arriving-commits.ts';
+import type { PlanApprovals } from './publish/plan-approvals.ts';
+import type { CommitBarrier } from './sync/commit-barrier.ts';
+import type { SourceEvent } from './sync/source-events.ts';
+import type { SourceLedger } from './sync/source-ledger.ts';
+
+/** The events of the sources, and those who follow them, in this order. None of these calls a source. */
+export function followSources(followers: {
+  readonly arriving: ArrivingCommits;
+  readonly approvals: PlanApprovals;
+  readonly ledger: SourceLedger;
+  readonly barrier: CommitBarrier;
+}): Subscribers<SourceEvent> {
+  const { arriving, approvals, ledger, barrier } = followers;
+  const events = new Subscribers<SourceEvent>();
+  events.subscribe((event) => arriving.take(event));
+  events.subscribe((event) => {
+    const { kind, source } = event;
+    if (kind === 'read') approvals.read(source, event.fleet.commit?.id, event.fleet.objects);
+    else if (kind === 'followed') approvals.followed(source);
+  });
+  events.subscribe((event) => ledger.take(event));
+  events.subscribe((event) => barrier.take(event));
+  return events;
+}

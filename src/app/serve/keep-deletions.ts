@@ -1,0 +1,27 @@
+import type { ControllerState } from './controller-state.ts';
+import type { FleetHappening } from './fleet-events.ts';
+import type { ServeFleetOptions } from './serve-options.ts';
+import type { SourceSurroundings } from './sync/open-sources.ts';
+
+/** Records what the sources deleted, for people and for a hub that is restored from a backup. */
+export function keepDeletions(
+  { log }: ServeFleetOptions,
+  emit: (happening: FleetHappening) => void,
+  { deletions }: ControllerState,
+): Pick<SourceSurroundings, 'onDeleted' | 'readDeleted'> {
+  return {
+    onDeleted: (record) => {
+      emit({ kind: 'deleted', record });
+      deletions.append(record);
+    },
+    readDeleted: async (source) => {
+      try {
+        const records = await deletions.read();
+        return records.flatMap(({ source: by, uid }) => (by === source && uid !== undefined ? [uid] : []));
+      } catch (error) {
+        log.warn('recorded deletions cannot be read, so what a backup brings back counts', { error });
+        return [];
+      }
+    },
+  };
+}

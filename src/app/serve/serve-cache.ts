@@ -1,0 +1,29 @@
+import { ObjectCache } from '../../adapters/kube/object-cache.ts';
+import { MANIFEST_WORK } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { keptOfWork } from '../works/kept-of-work.ts';
+import type { FleetHappening } from './fleet-events.ts';
+import type { ServeFleetOptions } from './serve-options.ts';
+
+/** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
+export function serveCache(
+  { api, clock, random, log, works }: ServeFleetOptions,
+  emit: (happening: FleetHappening) => void,
+  historyOf: () => Promise<number>,
+): ObjectCache {
+  return new ObjectCache({
+    api,
+    clock,
+    random,
+    log,
+    historyOf,
+    transforms: { [MANIFEST_WORK.plural]: works === false ? withoutSpec : keptOfWork },
+    onError: ({ kind }, error) => emit({ kind: 'error', where: `watch ${kind}`, error }),
+  });
+}
+
+/** Without the work controllers only labels and status of works are read. */
+function withoutSpec(object: KubeObject): KubeObject {
+  const { spec: _spec, ...rest } = object;
+  return rest;
+}

@@ -1,0 +1,62 @@
+import type { Digest } from '../publish/plan-token.ts';
+import { RECENT_LOSSES_ANNOTATION } from '../publish/publish-annotations.ts';
+import type { DeletionLoss } from './deletion-loss.ts';
+import { objectMark } from './object-mark.ts';
+
+/** What deletions took from one holder without a release. As in the window of publication, only the number is remembered. */
+export interface EarlierLoss {
+  readonly atMs: number;
+  /** Mark of the holder; `*`: each holder that has no entry of its own, since there were too many. */
+  readonly holder: string;
+  /** Clusters or works. */
+  readonly count: number;
+}
+
+/** Losses that still count, and for how long each does. */
+export interface EarlierLosses {
+  readonly losses: readonly EarlierLoss[];
+  readonly windowMs: number;
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Annotations of an object hold 256 KiB, and releases and deletions take most of that. */
+const MAX_ENTRIES = 500;
+const OTHERS = '*';
+
+/** As the parent of an ApplySet remembers it: `MILLISECONDS:MARK:NUMBER`, with `;` between them, oldest first. */
+export function parseLosses({ [RECENT_LOSSES_ANNOTATION]: text = '' }: Annotations): readonly EarlierLoss[] {
+  return text.split(';').flatMap((entry) => {
+    const [, at, holder, count] = /^(\d{1,15}):([0-9a-f]+|\*):(\d{1,9})$/.exec(entry) ?? [];
+    if (at === undefined || holder === undefined) return [];
+    return [{ atMs: Number(at), holder, count: Number(count) }];
+  });
+}
+
+/** What is about to be taken away, as it will count. */
+export function lossesAt(losses: readonly DeletionLoss[], atMs: number, digest: Digest): EarlierLoss[] {
+  return losses.map(({ holder, count }) => ({ atMs, holder: objectMark(digest, holder), count }));
+}
+
+/** To be written before the first object goes. Of the oldest of too many only the largest number is kept, and counts for every other holder. */
+export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annotations {
+  const sorted = losses
+    .map((loss) => ({ ...loss, atMs: Math.min(loss.atMs, nowMs) }))
+    .sort((a, b) => a.atMs - b.atMs);
+  const named = sorted.filter(({ holder }) => holder !== OTHERS);
+  const dropped = named.splice(0, Math.max(0, named.length - MAX_ENTRIES));
+  const others = [...sorted.filter(({ holder }) => holder === OTHERS), ...dropped];
+  const most = Math.max(0, ...new Set(others.map(({ holder }) => lostBefore(others, holder))));
+  const atMs = Math.max(0, ...others.map((loss) => loss.atMs));
+  const kept = most === 0 ? named : [{ atMs, holder: OTHERS, count: most }, ...named];
+  return {
+    [RECENT_LOSSES_ANNOTATION]: kept.map((loss) => `${loss.atMs}:${loss.holder}:${loss.count}`).join(';'),
+  };
+}
+
+/** @param holder its mark */
+export function lostBefore(losses: readonly EarlierLoss[], holder: string): number {
+  return losses
+    .filter((loss) => loss.holder === holder || loss.holder === OTHERS)
+    .reduce((sum, { count }) => sum + count, 0);
+}

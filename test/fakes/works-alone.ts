@@ -1,0 +1,35 @@
+import { ObjectCache } from '../../src/adapters/kube/object-cache.ts';
+import { keptOfWork } from '../../src/app/works/kept-of-work.ts';
+import {
+  startWorkControllers,
+  type WorkControllers,
+  type WorkControllersOptions,
+} from '../../src/app/works/start-work-controllers.ts';
+import { MANIFEST_WORK } from '../../src/core/model/kinds.ts';
+import { Supervisor } from '../../src/runtime/supervisor.ts';
+
+export interface WorksAloneOptions extends Omit<WorkControllersOptions, 'cache'> {
+  /** @param kind plural of the kind that cannot be read */
+  readonly onWatchError?: (kind: string, error: unknown) => void;
+}
+
+/** The work controllers, in a process without the other parts of `berth serve`. */
+export function startWorksAlone({ onWatchError, ...options }: WorksAloneOptions): WorkControllers {
+  const { hub, clock, random, log } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const cache = new ObjectCache({
+    api: hub,
+    clock,
+    random,
+    log,
+    transforms: { [MANIFEST_WORK.plural]: keptOfWork },
+    onError: ({ plural }, error) => onWatchError?.(plural, error),
+  });
+  const works = startWorkControllers({ ...options, cache });
+  cache.start(supervisor);
+  return {
+    whenIdle: () => works.whenIdle(),
+    warnings: () => works.warnings(),
+    close: async () => void (await Promise.all([works.close(), supervisor.close()])),
+  };
+}
