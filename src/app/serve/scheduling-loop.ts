@@ -55,10 +55,7 @@ const MAX_FOLLOW_WAIT_MS = 200;
 const MAX_COALESCE_MS = 1_000;
 /** A transition begins with what is published; while more is being written it waits, but not longer than this. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
-/**
- * So often, and so long in any case, newer changes break off one pass after the other; then one is made to its end, so that no placement
- * waits for ever.
- */
+/** So often, and so long in any case, newer changes break passes off; then one is made to its end: no placement waits for ever. */
 const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
 
@@ -169,7 +166,13 @@ export class SchedulingLoop {
 
   async #untilPublished(signal: AbortSignal): Promise<void> {
     const { clock, whenPublished } = this.#options;
-    await Promise.race([whenPublished(), sleep(clock, MAX_PUBLISH_WAIT_MS, signal)]);
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    signal.addEventListener('abort', end, { once: true });
+    await Promise.race([whenPublished(), sleep(clock, MAX_PUBLISH_WAIT_MS, over.signal)]).finally(() => {
+      end();
+      signal.removeEventListener('abort', end);
+    });
   }
 
   async #letOthersIn(signal: AbortSignal): Promise<void> {
