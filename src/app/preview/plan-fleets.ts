@@ -3,6 +3,7 @@ import type { Placement } from '../../core/model/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import { PublishedClusters } from '../../core/placement/follow/published-clusters.ts';
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
+import { scheduleEach } from '../../core/placement/schedule-each.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
@@ -68,7 +69,7 @@ export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetP
     results: publishedResults(scheduleAll(laidOver), decisions),
   };
   const after = completeTransition(
-    { decide: scheduleAll, outcomeOf: (key, result) => judge.outcomeOf(key, result) },
+    { decide: scheduleEach, outcomeOf: (key, result) => judge.outcomeOf(key, result) },
     { ...merged, now: present, decisions },
   );
   const side: PlanSide = {
@@ -93,7 +94,7 @@ const NOTHING_RECORDED =
 export function decisionsOfBefore(world: World): World['decisions'] {
   if (world.decisions.length > 0) return world.decisions;
   const outcomeOf: TransitionOptions['outcomeOf'] = (_key, { selected }) => selected;
-  return completeTransition({ decide: scheduleAll, outcomeOf }, world).world.decisions;
+  return completeTransition({ decide: scheduleEach, outcomeOf }, world).world.decisions;
 }
 
 function presentOf(fleets: readonly PlannedFleet[]): string {

@@ -46,7 +46,8 @@ export function decidePlacement(world: World, ref: PlacementRef): DecisionInWorl
   if (decided === undefined) return undefined;
   const earlier = engine
     .results()
-    .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key);
+    .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key)
+    .map((result) => withHeld(result, world.held?.[placementKey(result.placement)]));
   const replaced = new Set(earlier.map(({ placement }) => placementKey(placement)));
   const decisions = [
     ...world.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
@@ -63,4 +64,9 @@ export function decideOne(world: World): DecidedPlacement | undefined {
   const engine = new PlacementEngine({ ...world, placements: [placement] });
   engine.scheduleAll();
   return decidedBy(engine, { name, namespace }, world.now);
+}
+
+/** The result with what is published for its placement in its place. */
+function withHeld(result: ScheduleResult, held: readonly string[] | undefined): ScheduleResult {
+  return held === undefined ? result : { ...result, groups: [{ index: 0, name: '', clusters: held }] };
 }
