@@ -6,6 +6,7 @@ import { dataOf, RECORDS_LABEL } from '../../src/app/serve/publish/hub-records.t
 import { CONFIG_MAP, PLACEMENT } from '../../src/core/model/kinds.ts';
 import { recordsOf } from '../../src/core/publish/compact-record.ts';
 import type { Placement } from '../../src/core/model/placement.ts';
+import { parentOfSource } from '../../src/core/sync/apply-set.ts';
 import type { Plan } from '../../src/core/preview/plan.ts';
 import {
   binding,
@@ -152,7 +153,6 @@ class History {
   async merge(change: Commit, number: number): Promise<void> {
     const { git } = this.#fleet;
     const before = await this.#outcomes();
-    const state = this.#state;
     git.run('checkout', '-q', '-B', 'next', 'main');
     this.#state = {
       clusters: { ...this.#state.clusters, ...change.clusters },
@@ -166,23 +166,25 @@ class History {
     const kept = Object.fromEntries(Object.entries(files).filter(isKept));
     git.commit({ ...kept, 'marker.yaml': yaml(marker(number)) }, `Commit ${number}`);
     const plan = await this.#plan();
-    if (plan.deletionsHeld.length > 0) {
-      // What waits for a release stays on the hub; the plan decides as if it was gone.
-      this.#state = state;
-      git.run('checkout', '-q', 'main');
-      return;
-    }
     const planned = expectedAfter(before, plan);
     const mark = this.#fleet.events.length;
     git.merge('next');
     await this.#fleet.event('synced', ({ applied }) => applied > 0, mark);
     await expect.poll(() => this.#outcomes(), WAIT).toEqual(planned);
+    const tokens = plan.deletionsHeld.map(({ token }) => token);
+    await expect.poll(() => this.#deletionsHeld(), WAIT).toEqual(tokens);
     await expect
       .poll(async () => [...(await this.#recordsOnHub())], WAIT)
       .toEqual(expect.arrayContaining([...this.#lastRecords()]));
     this.#held = Object.fromEntries(
       Object.entries(planned).flatMap(([name, { held }]) => (held === undefined ? [] : [[name, held]])),
     );
+  }
+
+  async #deletionsHeld(): Promise<readonly string[]> {
+    const parent = await this.#fleet.hub.api.get(CONFIG_MAP, parentOfSource('main'));
+    const token = parent?.metadata.annotations?.['berth.dev/held-token'] ?? '';
+    return token === '' ? [] : [token];
   }
 
   /** What a plan knows of the past it reads there. */

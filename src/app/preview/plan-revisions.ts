@@ -1,6 +1,6 @@
 import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
-import { parseRfc3339 } from '../../core/model/rfc3339.ts';
+import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/model/rfc3339.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
@@ -15,6 +15,7 @@ import { locateGitDir } from './locate-git-dir.ts';
 import type { CompactRecord } from '../../core/publish/compact-record.ts';
 import type { HubMemory } from './hub-memory.ts';
 import { judgeDeletions } from './judge-deletions.ts';
+import { readWorks } from './read-works.ts';
 import { mergeFleets, type MergedFleets, type SourceFleet } from './merge-fleets.ts';
 import { type FleetPlanInput, planFleets } from './plan-fleets.ts';
 
@@ -78,11 +79,26 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     MergedFleets,
     MergedFleets,
   ];
+  const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
+  const deletions = await Promise.all(
+    headFleets.map((fleet, at) =>
+      judgeDeletions(baseFleets[at] ?? fleet, fleet, {
+        before: [...baseFleets, ...others],
+        all: [...headFleets, ...others],
+        memory: input.hubMemory?.deletions.get(fleet.name),
+        hub: input.hubApi,
+        now,
+      }),
+    ),
+  );
+  const works = await readWorks(input.hubApi, [...stands.objects, ...comes.objects]);
   const plan = planFleets({
-    base: { fleet: { ...baseFleets[0], ...stands }, end: { name: input.base, commit: before } },
-    head: { fleet: { ...headFleets[0], ...comes }, end: { name: input.head, commit: head } },
-    now: input.now,
+    base: { fleet: stands, end: { name: input.base, commit: before } },
+    head: { fleet: comes, end: { name: input.head, commit: head } },
+    now,
     hub: input.hub,
+    works: works.items,
+    deletions,
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),
     budgetOf: (placement) => {
       const key = namespacedName(placement.metadata);
@@ -92,17 +108,6 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const unread = headFleets.every(({ complete }) => complete)
     ? []
     : ['Some files of the head cannot be read: the last good version of their objects counts.'];
-  const deletions = await Promise.all(
-    headFleets.map((fleet, at) =>
-      judgeDeletions(baseFleets[at] ?? fleet, fleet, {
-        before: [...baseFleets, ...others],
-        all: [...headFleets, ...others],
-        memory: input.hubMemory?.deletions.get(fleet.name),
-        hub: input.hubApi,
-        now: plan.now,
-      }),
-    ),
-  );
   const lostFiles = await Promise.all(
     headFleets.map((fleet, at) =>
       findLostFiles({
@@ -120,11 +125,13 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     plan: {
       ...plan,
       lostFiles: lostFiles.flat(),
+      hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
       deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
       notEvaluated: [
         ...notes,
         ...unread,
         ...plan.notEvaluated,
+        ...works.notEvaluated,
         ...(plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
         ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
       ],
@@ -132,6 +139,12 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: problems.map((problem) => locatedIn(head, after, problem)),
   };
+}
+
+/** When the later of the commits was made, so that a plan can be repeated. */
+function presentOf(fleets: readonly Pick<Fleet, 'commit'>[]): string {
+  const times = fleets.map(({ commit }) => commit?.committer.timeMs ?? 0);
+  return formatRfc3339(instantFromEpochMs(Math.max(...times)));
 }
 
 function recordsOf(memory: HubMemory | undefined, placement: string): readonly CompactRecord[] {

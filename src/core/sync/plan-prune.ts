@@ -74,7 +74,8 @@ export function leavingObjects(input: Leaving): readonly KubeObject[] {
   return goneMembers(input).filter(isPruned);
 }
 
-function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
+/** Members that the source does not hold any more, those among them that are kept. */
+export function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
     const identity = identityOf(refOf(member));
     return !wanted.has(identity) && !movesOn(identity);
