@@ -47,6 +47,8 @@ export interface DeletionContext {
 export interface JudgedDeletions {
   /** Undefined: nothing would be held. */
   readonly held: HeldDeletions | undefined;
+  /** What the hub has of the source before it. */
+  readonly members: readonly KubeObject[];
   /** What is not in Git after the merge and stays on the hub all the same: it is held, kept, or nobody knows. */
   readonly stays: readonly KubeObject[];
   /** What the controller deletes, also where it left Git before and was held since. */
@@ -64,8 +66,8 @@ export async function judgeDeletions(
   head: ReadSource,
   context: DeletionContext,
 ): Promise<JudgedDeletions> {
-  const nothing: JudgedDeletions = { held: undefined, stays: [], goes: [], notEvaluated: [] };
-  if (!head.applies) return nothing;
+  const untold = { held: undefined, goes: [], notEvaluated: [] };
+  if (!head.applies) return { ...untold, members: [], stays: [] };
   const { all, memory, hub } = context;
   const { members, elsewhere, unknownScopes, problem } = await membersOf(base, head, hub);
   const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
@@ -99,13 +101,16 @@ export async function judgeDeletions(
   const goes = isPruned ? plan.objects : [];
   const gone = new Set(goes.map(idOf));
   const stays = goneMembers(known).filter((object) => !gone.has(idOf(object)));
-  if (plan.kind === 'suspended' || plan.objects.length === 0) return { ...nothing, stays };
+  const nothing = { ...untold, members, stays };
+  if (plan.kind === 'suspended')
+    return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
+  if (plan.objects.length === 0) return nothing;
   const notEvaluated = [
     ...notesOf(head.name, memory, problem),
     ...weighed.notEvaluated,
     ...kinds.notEvaluated,
   ];
-  if (plan.kind !== 'held') return { ...nothing, stays, goes, notEvaluated };
+  if (plan.kind !== 'held') return { ...nothing, goes, notEvaluated };
   const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) =>
     unknownScopes.has(kind),
   );
@@ -114,7 +119,7 @@ export async function judgeDeletions(
       ? ''
       : `. The hub's token is another one if ${listNames(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
   const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
-  return { held, stays, goes, notEvaluated };
+  return { ...nothing, held, goes, notEvaluated };
 }
 
 function idOf(object: KubeObject): string {

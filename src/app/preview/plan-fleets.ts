@@ -34,7 +34,7 @@ export interface FleetPlanInput {
   /** Works on the hub; absent: nobody knows. */
   readonly works?: PlanSide['works'];
   /** What comes of the deletions that the merge makes. Absent: what leaves Git leaves the hub. */
-  readonly deletions?: readonly Pick<JudgedDeletions, 'stays' | 'goes'>[] | undefined;
+  readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[] | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: World | undefined;
   /**
@@ -54,10 +54,11 @@ export function planFleets(input: FleetPlanInput): Plan {
   const isStaying = isAmong(stays);
   const staying = base.fleet.objects.filter(({ object }) => isStaying(object));
   const isSaid = isAmong(base.fleet.objects.map(({ object }) => object));
-  /** On the hub, and not in Git any more. */
-  const [held, released] = [stays, goes].map((objects) =>
-    objects.filter((object) => !isSaid(object)).map((object) => ({ object })),
-  ) as [Pick<SourceObject, 'object'>[], Pick<SourceObject, 'object'>[]];
+  // On the hub, and not in Git any more: their deletion was held.
+  const left = deletions
+    .flatMap(({ members }) => members)
+    .filter((object) => !isSaid(object))
+    .map((object) => ({ object }));
   const baseWorld = worldOf(base.fleet.objects, { now: present });
   const headWorld = worldOf([...head.fleet.objects, ...staying], { now: present });
   const decisions = hub?.decisions ?? decisionsOfBefore(baseWorld);
@@ -77,12 +78,12 @@ export function planFleets(input: FleetPlanInput): Plan {
     now: present,
     decisions,
   };
-  const left = worldWithout(laidOver, new Set(goes.map((object) => identityOf(refOf(object)))));
-  const merged = hub === undefined ? headWorld : overlayWorld(left, headWorld, baseWorld);
+  const lasting = worldWithout(laidOver, new Set(goes.map((object) => identityOf(refOf(object)))));
+  const merged = hub === undefined ? headWorld : overlayWorld(lasting, headWorld, baseWorld);
   const before: PlanSide = {
     end: base.end,
     objects: base.fleet.objects,
-    standing: [...base.fleet.objects, ...held, ...released],
+    standing: [...base.fleet.objects, ...left],
     published: publishedOf(laidOver),
     works: input.works,
     world: laidOver,
@@ -95,7 +96,7 @@ export function planFleets(input: FleetPlanInput): Plan {
   const side: PlanSide = {
     end: head.end,
     objects: head.fleet.objects,
-    standing: [...head.fleet.objects, ...staying, ...held],
+    standing: [...head.fleet.objects, ...staying, ...left.filter(({ object }) => isStaying(object))],
     published: publishedOf(after.world),
     world: after.world,
     results: [...after.results.values()],

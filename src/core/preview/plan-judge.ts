@@ -11,6 +11,7 @@ import type { Hold } from '../publish/judge-result.ts';
 import { type Digest, planToken, unspentToken } from '../publish/plan-token.ts';
 import type { PublishState } from '../publish/publish-state.ts';
 import { recallState } from '../publish/recall-state.ts';
+import { HELD_CONDITION } from '../publish/publish-annotations.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/removal-budget.ts';
 
 /** One side of a merge, as Git says it. */
@@ -42,7 +43,7 @@ export class PlanJudge {
   readonly #nowMs: number;
   readonly #live: ReadonlyMap<string, Placement>;
   readonly #specs: readonly [base: ReadonlyMap<string, Placement>, head: ReadonlyMap<string, Placement>];
-  readonly #approvals: ReadonlyMap<string, readonly string[]>;
+  readonly #approvals: Approvals;
 
   constructor(options: PlanJudgeOptions) {
     const { base, head, live, now } = options;
@@ -50,7 +51,7 @@ export class PlanJudge {
     this.#nowMs = Date.parse(now);
     this.#live = byKey(live);
     this.#specs = [byKey(base.placements), byKey(head.placements)];
-    this.#approvals = freshApprovals(base.objects, head.objects);
+    this.#approvals = approvalsOf(base.objects, head.objects);
   }
 
   /** Names the change of a placement from what is published (`before` where nothing is) to these clusters. */
@@ -100,7 +101,7 @@ export class PlanJudge {
       removals: [],
       recalled: true,
     };
-    const tokens = this.#approvals.get(key);
+    const tokens = this.#approvals.fresh.get(key) ?? this.#awaited(key);
     const decisions = (published.get(key) ?? before).map((clusterName) => ({ clusterName, reason: '' }));
     return decidePublication({
       key,
@@ -116,6 +117,13 @@ export class PlanJudge {
       nowMs: this.#nowMs,
       digest,
     });
+  }
+
+  /** An approval that something is held because of counts for as long as it stays in Git. */
+  #awaited(key: string): readonly string[] | undefined {
+    const held = this.#live.get(key)?.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
+    const isAwaited = held?.status === 'True' && held.reason === 'DiffersFromPlan';
+    return isAwaited ? this.#approvals.said.get(key) : undefined;
   }
 
   #planToken(key: string, before: readonly string[], after: readonly string[]): string {
@@ -137,14 +145,19 @@ export class PlanJudge {
   }
 }
 
-/** The plans that the head brings and the base does not have: they count for the change that the merge makes. */
-function freshApprovals(
-  base: readonly SourceObject[],
-  head: readonly SourceObject[],
-): ReadonlyMap<string, readonly string[]> {
+interface Approvals {
+  /** By `namespace/name`: all that the head says. */
+  readonly said: ReadonlyMap<string, readonly string[]>;
+  /** Those that the base does not say: they count for the change that the merge makes. */
+  readonly fresh: ReadonlyMap<string, readonly string[]>;
+}
+
+function approvalsOf(base: readonly SourceObject[], head: readonly SourceObject[]): Approvals {
   const before = approvedPlans(base.map(({ object }) => object));
-  const after = approvedPlans(head.map(({ object }) => object));
-  return new Map([...after].filter(([key, tokens]) => tokens.join() !== (before.get(key) ?? []).join()));
+  const said = approvedPlans(head.map(({ object }) => object));
+  const isFresh = ([key, tokens]: [string, readonly string[]]): boolean =>
+    tokens.join() !== (before.get(key) ?? []).join();
+  return { said, fresh: new Map([...said].filter(isFresh)) };
 }
 
 function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {

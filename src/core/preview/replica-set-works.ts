@@ -61,8 +61,7 @@ export class ReplicaSetWorks {
 
   #worksOf(replicaSet: ManifestWorkReplicaSet): Works {
     const { namespace } = replicaSet.metadata;
-    if (this.#works !== undefined)
-      return this.#works.get(ownerLabelValue(replicaSet.metadata)) ?? NO_WORKS;
+    if (this.#works !== undefined) return this.#works.get(ownerLabelValue(replicaSet.metadata)) ?? NO_WORKS;
     const through = (name: string): readonly string[] =>
       this.#published.get(namespacedName({ namespace, name })) ?? [];
     return new Map(askedBy(replicaSet).map((name) => [name, through(name)]));

@@ -32,7 +32,8 @@ export function planWorkloads(base: PlanSide, head: PlanSide): readonly Workload
 
 function publishedOf({ published, results }: PlanSide): Published {
   return (
-    published ?? new Map(results.map((result) => [namespacedName(result.placement.metadata), result.selected]))
+    published ??
+    new Map(results.map((result) => [namespacedName(result.placement.metadata), result.selected]))
   );
 }
 

@@ -1,0 +1,257 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { dataOf, RECORDS_LABEL } from '../../../src/app/serve/publish/hub-records.ts';
+import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import { ADDON_PLACEMENT_SCORE, apiVersionOf, CONFIG_MAP } from '../../../src/core/model/kinds.ts';
+import { formatRef } from '../../../src/core/model/object-ref.ts';
+import type { Plan } from '../../../src/core/preview/plan.ts';
+import { approval } from '../../../src/core/preview/plan-words.ts';
+import { recordsOf } from '../../../src/core/publish/compact-record.ts';
+import { yaml } from '../../app/serve/fleet-fixture.ts';
+import { ServedFleet } from '../../app/serve/served-fleet.ts';
+import { DiskLife } from '../../fakes/mortal-disk.ts';
+import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
+import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
+import { filesOf, MARKER, marker, type Said } from './files.ts';
+import { expectedAfter, type Outcome, readOutcome } from './outcome.ts';
+
+const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS) };
+const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
+
+/** A hub, a repository and a controller that may be killed; each commit is planned, merged and compared. */
+export class History {
+  readonly #fleet: ServedFleet;
+  readonly #root = mkdtempSync(join(tmpdir(), 'berth-plan-'));
+  readonly #over: Partial<ServeFleetOptions>;
+  #life: Life | undefined;
+  #lives = 0;
+  #state = START;
+  #before: Outcome | undefined;
+
+  private constructor(fleet: ServedFleet, over: Partial<ServeFleetOptions>) {
+    this.#fleet = fleet;
+    this.#over = over;
+    mkdirSync(join(this.#root, 'data'));
+  }
+
+  static async begin(over: Partial<ServeFleetOptions>): Promise<History> {
+    const fleet = await ServedFleet.create();
+    const history = new History(fleet, over);
+    const files = Object.entries(filesOf(START, NOTHING_SAID)).filter(([, text]) => text !== undefined);
+    fleet.git.commit(Object.fromEntries(files), 'First');
+    await history.#serve();
+    for (const name of PLACEMENTS) await fleet.published(name);
+    return history;
+  }
+
+  async close(): Promise<void> {
+    await this.#fleet.close();
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  async merge(change: Commit, number: number): Promise<void> {
+    const { git } = this.#fleet;
+    const before = await this.#rest(change);
+    git.run('checkout', '-q', '-B', 'next', 'main');
+    this.#state = stateAfter(this.#state, change);
+    const said = { typo: change.typo, releases: placementReleases(before, change.releases) };
+    const annotations = deletionRelease(before, change.releases);
+    this.#commit(said, number, annotations);
+    let plan = await this.#plan();
+    if (change.approval !== 'none') {
+      const approved = change.approval === 'right' ? tokensOf(plan) : otherPlan(number);
+      if (approved !== '') this.#commit(said, number, { ...annotations, 'berth.dev/plan': approved });
+      plan = await this.#plan();
+    }
+    const planned = expectedAfter(before, plan);
+    if (change.kill?.when === 'before') await this.#kill();
+    if (change.kill?.when === 'during') this.#dieAfter(change.kill);
+    git.merge('next');
+    if (change.kill?.when === 'during') await this.#reviveWhenDead(planned, number);
+    await this.#reaches(planned, number, plan);
+    if (change.kill?.when === 'after') {
+      await this.#kill();
+      await this.#reaches(planned, number, plan);
+    }
+    this.#before = planned;
+  }
+
+  /** What there is before a commit: what the last plan said, after news from outside what came of it. */
+  async #rest({ scores }: Commit): Promise<Outcome> {
+    const found = await this.#outcome();
+    if (this.#before !== undefined) expect(found).toEqual(this.#before);
+    if (Object.keys(scores).length === 0) return found;
+    await this.#tellScores(scores);
+    // Nothing tells that nothing more comes of it: it is looked at until two looks in a row show the same.
+    let [last, at] = [found, ''];
+    await expect
+      .poll(
+        async () => {
+          await this.#fleet.until(async () => (await this.#areRecordsWritten()) || undefined);
+          const now = await this.#outcome();
+          const text = `${JSON.stringify(now)} ${this.#fleet.events.filter(({ kind }) => kind === 'published' || kind === 'decided').length}`;
+          const isSame = text === at;
+          [last, at] = [now, text];
+          return isSame;
+        },
+        { ...WAIT, interval: 400 },
+      )
+      .toBe(true);
+    return last;
+  }
+
+  #commit(said: Said, number: number, annotations: Readonly<Record<string, string>>): void {
+    const { git } = this.#fleet;
+    const isChanged = ([file, text]: [string, string | undefined]): boolean =>
+      text !== undefined || existsSync(join(git.path, file));
+    const files = Object.entries(filesOf(this.#state, said)).filter(isChanged);
+    git.commit(
+      { ...Object.fromEntries(files), 'marker.yaml': yaml(marker(number, annotations)) },
+      `Commit ${number}`,
+    );
+  }
+
+  async #reaches(planned: Outcome, number: number, plan: Plan): Promise<void> {
+    const { hub } = this.#fleet;
+    const applied = async () =>
+      ((await hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string } | undefined)?.commit;
+    await expect.poll(applied, WAIT).toBe(String(number));
+    await expect
+      .poll(() => this.#outcome(), { ...WAIT, message: notesOf(number, plan) })
+      .toEqual(planned)
+      .catch(async (e: unknown) => {
+        console.log(
+          'PARENT',
+          JSON.stringify(
+            (await this.#fleet.hub.api.get(CONFIG_MAP, { namespace: 'berth-system', name: 'berth-fleet' }))
+              ?.metadata.annotations,
+          ),
+        );
+        throw e;
+      });
+    await expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);
+  }
+
+  async #serve(): Promise<void> {
+    const dataDir = join(this.#root, `life-${++this.#lives}`);
+    symlinkSync(join(this.#root, 'data'), dataDir);
+    const disk = new DiskLife(dataDir);
+    const life = {
+      get dead() {
+        return disk.dead;
+      },
+      set dead(dead: boolean) {
+        disk.dead = dead;
+      },
+      writesLeft: Infinity,
+      lastIsDone: false,
+    };
+    const clock = {
+      now: () => systemClock.now(),
+      // What a dead process would have done later, it does not do.
+      schedule: (ms: number, callback: () => void) => systemClock.schedule(ms, () => life.dead || callback()),
+    };
+    this.#life = life;
+    await this.#fleet.serve({
+      embedded: false,
+      sources: [{ url: this.#fleet.git.path, ref: { type: 'branch', name: 'main' } }],
+      dataDir,
+      clock,
+      api: new MortalKubeApi(this.#fleet.hub.api, life),
+      ...this.#over,
+    });
+  }
+
+  async #kill(): Promise<void> {
+    if (this.#life !== undefined) this.#life.dead = true;
+    void this.#fleet.stop();
+    await this.#serve();
+  }
+
+  #dieAfter({ writes, lastIsDone }: NonNullable<Commit['kill']>): void {
+    if (this.#life !== undefined) Object.assign(this.#life, { writesLeft: writes, lastIsDone });
+  }
+
+  /** A commit that takes fewer writes than that kills nobody. */
+  async #reviveWhenDead(planned: Outcome, number: number): Promise<void> {
+    const isThere = async (): Promise<boolean> => {
+      const marked = (await this.#fleet.hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string };
+      return (
+        marked?.commit === String(number) && JSON.stringify(await this.#outcome()) === JSON.stringify(planned)
+      );
+    };
+    await expect.poll(async () => this.#life?.dead === true || (await isThere()), WAIT).toBe(true);
+    await this.#kill();
+  }
+
+  /** What a plan knows of the past it reads there. */
+  async #areRecordsWritten(): Promise<boolean> {
+    const { items } = await this.#fleet.hub.api.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
+    const written = new Set(items.flatMap((item) => recordsOf(dataOf(item))).map(({ hash }) => hash));
+    const last = new Map<string, string>();
+    for (const event of this.#fleet.events)
+      if (event.kind === 'published') last.set(event.placement, event.record);
+    return [...last.values()].every((hash) => written.has(hash));
+  }
+
+  async #plan(): Promise<Plan> {
+    const { hub } = this.#fleet;
+    const words = ['plan', '--base', 'main', '--head', 'next', '--kubeconfig', hub.kubeconfig, '-o', 'json'];
+    const { stdout, stderr } = await this.#fleet.berth(...words);
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as Plan;
+  }
+
+  #outcome(): Promise<Outcome> {
+    return readOutcome(this.#fleet.hub.api, this.#fleet.decisions);
+  }
+
+  async #tellScores(scores: Commit['scores']): Promise<void> {
+    const { api } = this.#fleet.hub;
+    for (const [cluster, { value, validUntil }] of Object.entries(scores)) {
+      const metadata = { name: 'usage', namespace: cluster };
+      const apiVersion = apiVersionOf(ADDON_PLACEMENT_SCORE);
+      const object = { apiVersion, kind: 'AddOnPlacementScore', metadata };
+      const status = { scores: [{ name: 'cpu', value }], validUntil: validUntil ?? null };
+      if ((await api.get(ADDON_PLACEMENT_SCORE, metadata)) === undefined)
+        await api.create(ADDON_PLACEMENT_SCORE, object);
+      await api.mergePatch(ADDON_PLACEMENT_SCORE, metadata, { status }, { subresource: 'status' });
+    }
+  }
+}
+
+/** What a person needs who looks into a difference. */
+function notesOf(number: number, plan: Plan): string {
+  const { placements, workloads, objects, deletionsHeld, notEvaluated } = plan;
+  const changed = objects.map(({ change, ref }) => `${change} ${formatRef(ref)}`);
+  return JSON.stringify({ number, placements, workloads, changed, deletionsHeld, notEvaluated });
+}
+
+/** A plan that is not this one. */
+function otherPlan(number: number): string {
+  return `team-a/web=${String(number).padStart(12, '0')}`;
+}
+
+function tokensOf(plan: Plan): string {
+  return approval(plan)
+    .join()
+    .replace(/^[^"]*"|"$/g, '');
+}
+
+/** What is held now is released by the commit. */
+function placementReleases({ placements }: Outcome, releases: Commit['releases']): Record<string, string> {
+  if (releases !== 'placements' && releases !== 'all') return {};
+  const held = Object.entries(placements).flatMap(([name, one]) =>
+    one.held === undefined ? [] : [[name, one.held] as const],
+  );
+  return Object.fromEntries(held);
+}
+
+function deletionRelease({ deletionsHeld }: Outcome, releases: Commit['releases']): Record<string, string> {
+  const isReleased = releases === 'deletions' || releases === 'all';
+  return isReleased && deletionsHeld !== undefined ? { 'berth.dev/release': deletionsHeld } : {};
+}
