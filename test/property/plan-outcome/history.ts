@@ -246,7 +246,7 @@ function tokensOf(plan: Plan): string {
 function placementReleases({ placements }: Outcome, releases: Commit['releases']): Record<string, string> {
   if (releases !== 'placements' && releases !== 'all') return {};
   const held = Object.entries(placements).flatMap(([name, one]) =>
-    one.held === undefined ? [] : [[name, one.held] as const],
+    one.held === undefined ? [] : [[name, one.held.split(' ')[1] ?? ''] as const],
   );
   return Object.fromEntries(held);
 }

@@ -18,7 +18,7 @@ export interface Outcome {
 interface PlacementOutcome {
   /** Sorted. */
   readonly clusters: readonly string[];
-  /** The token of the hold. */
+  /** `REASON TOKEN` */
   readonly held: string | undefined;
 }
 
@@ -35,7 +35,8 @@ export async function readOutcome(
       ({ type, status: is }) => type === 'berth.dev/Held' && is === 'True',
     );
     const clusters = (await decisions(metadata.name)).toSorted();
-    placements[metadata.name] = { clusters, held: /--token ([0-9a-f]{12})/.exec(hold?.message ?? '')?.[1] };
+    const token = /--token ([0-9a-f]{12})/.exec(hold?.message ?? '')?.[1] ?? '';
+    placements[metadata.name] = { clusters, held: hold && `${hold.reason} ${token}` };
   }
   const works = (await api.list(MANIFEST_WORK)).items.map(({ metadata }) => {
     const owner = metadata.labels?.[REPLICA_SET_LABEL]?.replace('.', '/');
@@ -74,7 +75,7 @@ function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['pl
       ...added.map((move) => move.cluster),
     ].toSorted();
     if (change === 'deleted') delete after[name];
-    else after[name] = held === undefined ? { clusters, held: undefined } : { clusters: stays, held: token };
+    else after[name] = held === undefined ? { clusters, held: undefined } : { clusters: stays, held: `${held.reason} ${token}` };
   }
   return after;
 }
