@@ -17,10 +17,9 @@ vi.mock('node:fs/promises', async (original) => {
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 8);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
 const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? 7);
-const OPEN = { percent: 100, atLeast: 0 };
 
 async function live(seed: number, commits: number): Promise<void> {
-  const history = await History.begin(seed % 2 === 0 ? { budget: OPEN } : {});
+  const history = await History.begin(seed % 2 === 0);
   try {
     for (const [number, change] of fc.sample(commit, { numRuns: commits, seed }).entries())
       await history.merge(change, number + 1);

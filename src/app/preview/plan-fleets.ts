@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Placement } from '../../core/model/placement.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName, refOf } from '../../core/model/object-ref.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
 import { PublishedClusters } from '../../core/placement/follow/published-clusters.ts';
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
 import { scheduleEach } from '../../core/placement/schedule-each.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
 import { worldWithout } from '../../core/preview/world-without.ts';
-import { identityOf, standingIdentities } from '../../core/sync/plan-prune.ts';
 import type { JudgedDeletions } from './judge-deletions.ts';
+import { standingObjects } from './standing-objects.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
@@ -49,18 +48,9 @@ export interface FleetPlanInput {
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planFleets(input: FleetPlanInput): Plan {
   const { base, head, now: present, hub, recordsOf, budgetOf, deletions = [] } = input;
-  const stays = deletions.flatMap((judged) => judged.stays);
-  const goes = deletions.flatMap((judged) => judged.goes);
-  const isStaying = isAmong(stays);
-  const staying = base.fleet.objects.filter(({ object }) => isStaying(object));
-  const isSaid = isAmong(base.fleet.objects.map(({ object }) => object));
-  // On the hub, and not in Git any more: their deletion was held.
-  const left = deletions
-    .flatMap(({ members }) => members)
-    .filter((object) => !isSaid(object))
-    .map((object) => ({ object }));
+  const found = standingObjects(base.fleet.objects, head.fleet.objects, deletions);
   const baseWorld = worldOf(base.fleet.objects, { now: present });
-  const headWorld = worldOf([...head.fleet.objects, ...staying], { now: present });
+  const headWorld = worldOf([...head.fleet.objects, ...found.staying], { now: present });
   const decisions = hub?.decisions ?? decisionsOfBefore(baseWorld);
   const { clusters: published } = new PublishedClusters().read(decisions);
   const judge = new PlanJudge({
@@ -78,12 +68,13 @@ export function planFleets(input: FleetPlanInput): Plan {
     now: present,
     decisions,
   };
-  const lasting = worldWithout(laidOver, new Set(goes.map((object) => identityOf(refOf(object)))));
-  const merged = hub === undefined ? headWorld : overlayWorld(lasting, headWorld, baseWorld);
+  const applied = worldOf([...base.fleet.objects, ...found.returning], { now: present });
+  const lasting = worldWithout(laidOver, found.gone);
+  const merged = hub === undefined ? headWorld : overlayWorld(lasting, headWorld, applied);
   const before: PlanSide = {
     end: base.end,
     objects: base.fleet.objects,
-    standing: [...base.fleet.objects, ...left],
+    standing: [...base.fleet.objects, ...found.left],
     published: publishedOf(laidOver),
     works: input.works,
     world: laidOver,
@@ -96,7 +87,7 @@ export function planFleets(input: FleetPlanInput): Plan {
   const side: PlanSide = {
     end: head.end,
     objects: head.fleet.objects,
-    standing: [...head.fleet.objects, ...staying, ...left.filter(({ object }) => isStaying(object))],
+    standing: [...head.fleet.objects, ...found.staying, ...found.remaining],
     published: publishedOf(after.world),
     world: after.world,
     results: [...after.results.values()],
@@ -125,11 +116,6 @@ function publishedOf({ placements, decisions }: World): ReadonlyMap<string, read
   const { clusters } = new PublishedClusters().read(decisions);
   const keys = placements.map(({ metadata }) => namespacedName(metadata));
   return new Map(keys.map((key) => [key, [...new Set(clusters.get(key))]]));
-}
-
-function isAmong(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
-  const known = new Set(objects.flatMap(standingIdentities));
-  return (object) => standingIdentities(object).some((identity) => known.has(identity));
 }
 
 function sha256(text: string): string {

@@ -2,6 +2,7 @@ import { jsonEqual } from '../model/json-equal.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
+import { samePlacementSpec } from '../sources/same-placement-spec.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { approvedPlans } from '../publish/approved-plans.ts';
 import type { CompactRecord } from '../publish/compact-record.ts';
@@ -131,11 +132,12 @@ export class PlanJudge {
     return planToken(digest, key, published.get(key) ?? before, after);
   }
 
-  /** The hub adds defaults to what Git says, and what the merge does not change keeps them. */
+  /** The hub adds defaults to what Git says, and what says the same keeps them. */
   #asOnHub(key: string, placement: Placement): Placement {
     const [base, head] = this.#specs.map((side) => side.get(key)?.spec);
-    const standing = jsonEqual(base, head) ? this.#live.get(key) : undefined;
-    return standing === undefined ? placement : { ...placement, spec: standing.spec };
+    const live = this.#live.get(key);
+    const isSame = jsonEqual(base, head) || samePlacementSpec(live?.spec, head);
+    return live === undefined || !isSame ? placement : { ...placement, spec: live.spec };
   }
 
   #stateOf(key: string, hash: string): PublishState | undefined {

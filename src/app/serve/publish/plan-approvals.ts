@@ -37,6 +37,9 @@ export class PlanApprovals {
   readonly #store: PlansStore;
   readonly #clock: Clock;
   readonly #sources: readonly string[];
+  /** By source: placements whose approval went from Git with the commit that is on its way to the hub. */
+  readonly #withdrawn = new Map<string, ReadonlySet<string>>();
+  readonly #listeners = new Set<(placement: string) => void>();
 
   constructor(store: PlansStore, clock: Clock, sources: readonly string[]) {
     this.#store = store;
@@ -56,6 +59,8 @@ export class PlanApprovals {
     );
     for (const [placement, tokens] of fresh)
       pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
+    const gone = Object.keys(before?.pending ?? {}).filter((placement) => !now.has(placement));
+    this.#withdrawn.set(source, new Set([...(this.#withdrawn.get(source) ?? []), ...gone]));
     const plans = { seen, pending: Object.fromEntries(pending) };
     if (JSON.stringify(plans) !== JSON.stringify(before)) this.#store.set(source, plans);
   }
@@ -65,6 +70,14 @@ export class PlanApprovals {
     this.#update(source, (plan) =>
       plan.followedAtMs === undefined ? { ...plan, followedAtMs: this.#clock.now() } : plan,
     );
+    const withdrawn = this.#withdrawn.get(source) ?? [];
+    this.#withdrawn.delete(source);
+    for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
+  }
+
+  /** Called with a placement (`namespace/name`) when the hub follows a commit that withdraws its approval: what it held may happen. */
+  onWithdrawn(listener: (placement: string) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** @param placement `namespace/name` */

@@ -226,8 +226,9 @@ export class PublishPipeline {
   }
 
   #listen(): void {
-    const { inventory } = this.#options;
+    const { inventory, approvals } = this.#options;
     const { scheduling } = this;
+    approvals.onWithdrawn((placement) => scheduling.request('decisions', placement));
     for (const { store } of [inventory.clusters, inventory.clusterSets, inventory.bindings, inventory.scores])
       store.onChange(() => scheduling.request('inputs'));
     inventory.placements.store.onChange((change) => {
