@@ -105,31 +105,17 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
       return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
     },
   });
-  const unread = headFleets.every(({ complete }) => complete)
-    ? []
-    : ['Some files of the head cannot be read: the last good version of their objects counts.'];
-  const lostFiles = await Promise.all(
-    headFleets.map((fleet, at) =>
-      findLostFiles({
-        repository: compared.repository,
-        before,
-        after,
-        base: baseFleets[at] ?? fleet,
-        head: fleet,
-        paths: input.sources[at]?.paths ?? [],
-      }),
-    ),
-  );
+  const lostFiles = await lostFilesOf(input, compared, [baseFleets, headFleets]);
   const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
     plan: {
       ...plan,
-      lostFiles: lostFiles.flat(),
+      lostFiles,
       hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
       deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
       notEvaluated: [
         ...notes,
-        ...unread,
+        ...unread(headFleets),
         ...plan.notEvaluated,
         ...works.notEvaluated,
         ...(plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
@@ -139,6 +125,24 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: problems.map((problem) => locatedIn(head, after, problem)),
   };
+}
+
+function unread(heads: readonly Pick<Fleet, 'complete'>[]): readonly string[] {
+  return heads.every(({ complete }) => complete)
+    ? []
+    : ['Some files of the head cannot be read: the last good version of their objects counts.'];
+}
+
+async function lostFilesOf(
+  { sources }: PlanRevisionsInput,
+  { repository, before, after }: ComparedCommits,
+  [bases, heads]: readonly [readonly (Fleet & SourceFleet)[], readonly (Fleet & SourceFleet)[]],
+): Promise<Plan['lostFiles']> {
+  const found = heads.map((head, at) => {
+    const paths = sources[at]?.paths ?? [];
+    return findLostFiles({ repository, before, after, base: bases[at] ?? head, head, paths });
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** When the later of the commits was made, so that a plan can be repeated. */

@@ -13,6 +13,8 @@ import type { PlacementRef } from './world-change.ts';
 export interface DecisionInWorld {
   readonly world: World;
   readonly decided: DecidedPlacement;
+  /** `namespace/name` of each placement that exists. */
+  readonly standing: ReadonlySet<string>;
 }
 
 /** What an engine that has scheduled decided for one placement; undefined when it knows none of that name. */
@@ -53,7 +55,8 @@ export function decidePlacement(world: World, ref: PlacementRef): DecisionInWorl
     ...world.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
     ...earlier.flatMap(decisionObjects),
   ];
-  return { world: { ...world, placements: [decided.result.placement], decisions }, decided };
+  const standing = new Set(world.placements.map(placementKey));
+  return { world: { ...world, placements: [decided.result.placement], decisions }, decided, standing };
 }
 
 /** Decides the only (or first) placement of a world. */

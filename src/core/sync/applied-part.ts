@@ -20,8 +20,7 @@ export function appliedPart(live: KubeObject, manager: string): KubeObject {
   const own = (managedFields as readonly ManagedFields[]).find(
     (one) => one.manager === manager && one.operation === 'Apply' && (one.subresource ?? '') === '',
   )?.fieldsV1;
-  const spec = (live['spec'] ?? {}) as { readonly taints?: unknown };
-  const { taints, ...rest } = spec;
+  const spec = (live['spec'] ?? {}) as object;
   const ownsTaints = own?.['f:spec']?.['f:taints'] !== undefined;
   return {
     ...live,
@@ -30,7 +29,7 @@ export function appliedPart(live: KubeObject, manager: string): KubeObject {
       labels: ownedOf(labels, own?.['f:metadata']?.['f:labels']),
       annotations: ownedOf(annotations, own?.['f:metadata']?.['f:annotations']),
     },
-    ...(live['spec'] !== undefined && { spec: ownsTaints ? spec : { ...rest, taints: [] } }),
+    ...(live['spec'] !== undefined && { spec: ownsTaints ? spec : { ...spec, taints: [] } }),
   };
 }
 

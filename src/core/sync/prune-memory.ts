@@ -1,5 +1,7 @@
 import type { SourceObject } from '../model/source-object.ts';
 import {
+  HELD_LOSSES_ANNOTATION,
+  HELD_MESSAGE_ANNOTATION,
   HELD_TOKEN_ANNOTATION,
   MEMBERS_BEFORE_ANNOTATION,
   RELEASE_ANNOTATION,
@@ -17,6 +19,8 @@ export interface PruneMemory {
   readonly lastRelease: { readonly token: string; readonly by: string | undefined } | undefined;
   /** Deletions are held now. */
   readonly isHeld: boolean;
+  /** Those that are held because of what they take away. */
+  readonly heldLosses: PruneInput['heldLosses'];
   /** Deletions that count toward the budget. */
   readonly earlier: readonly Deletion[];
   /** Members before what came since deletions are waited for; undefined: nothing did. */
@@ -33,6 +37,8 @@ export function readPruneMemory(
 ): PruneMemory {
   const {
     [HELD_TOKEN_ANNOTATION]: held = '',
+    [HELD_LOSSES_ANNOTATION]: losses = '',
+    [HELD_MESSAGE_ANNOTATION]: message = '',
     [RELEASE_ANNOTATION]: token,
     [RELEASED_BY_ANNOTATION]: by,
     [MEMBERS_BEFORE_ANNOTATION]: before = '',
@@ -42,6 +48,7 @@ export function readPruneMemory(
     releases: parsePruneReleases(annotations),
     lastRelease: token === undefined ? undefined : { token, by },
     isHeld,
+    heldLosses: losses === '' || losses !== held ? undefined : { token: losses, message },
     earlier: countingDeletions(parseDeletions(annotations), { nowMs, windowMs, isHeld }),
     membersBefore: /^\d{1,9}$/.test(before) ? Number(before) : undefined,
     windowMs,
@@ -55,9 +62,9 @@ export function readPruneMemory(
  */
 export function rememberedInput(
   objects: readonly Pick<SourceObject, 'object'>[],
-  { releases, lastRelease, earlier, membersBefore, windowMs }: PruneMemory,
+  { releases, lastRelease, earlier, membersBefore, heldLosses, windowMs }: PruneMemory,
   elsewhere: Iterable<string>,
-): Pick<PruneInput, 'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'membersBefore'> {
+): Pick<PruneInput, 'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'membersBefore' | 'heldLosses'> {
   return {
     wanted: new Set(objects.flatMap(({ object }) => standingIdentities(object))),
     releasedTokens: [
@@ -66,6 +73,7 @@ export function rememberedInput(
     ],
     releases,
     membersBefore,
+    heldLosses,
     earlier: { deletions: earlier, windowMs, elsewhere },
   };
 }

@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { dataOf, RECORDS_LABEL } from '../../../src/app/serve/publish/hub-records.ts';
 import { ADDON_PLACEMENT_SCORE, apiVersionOf, CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import { formatRef } from '../../../src/core/model/object-ref.ts';
@@ -11,11 +10,10 @@ import { approval } from '../../../src/core/preview/plan-words.ts';
 import { recordsOf } from '../../../src/core/publish/compact-record.ts';
 import { yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
-import { DiskLife } from '../../fakes/mortal-disk.ts';
-import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
 import { filesOf, MARKER, marker, type Said } from './files.ts';
+import { Lives } from './lives.ts';
 import { expectedAfter, type Outcome, readOutcome } from './outcome.ts';
 
 const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS) };
@@ -26,8 +24,7 @@ export class History {
   readonly #fleet: ServedFleet;
   readonly #root = mkdtempSync(join(tmpdir(), 'berth-plan-'));
   readonly #isOpen: boolean;
-  #life: Life | undefined;
-  #lives = 0;
+  readonly #lives: Lives;
   #state = START;
   #before: Outcome | undefined;
   /** Placements that the last commit released. */
@@ -38,7 +35,10 @@ export class History {
   private constructor(fleet: ServedFleet, isOpen: boolean) {
     this.#fleet = fleet;
     this.#isOpen = isOpen;
-    mkdirSync(join(this.#root, 'data'));
+    this.#lives = new Lives(fleet, {
+      sources: [{ url: fleet.git.path, ref: { type: 'branch', name: 'main' } }],
+      ...(isOpen && { budget: { percent: 100, atLeast: 0 } }),
+    });
   }
 
   /** @param isOpen the budget lets everything go */
@@ -47,13 +47,14 @@ export class History {
     const history = new History(fleet, isOpen);
     const files = Object.entries(filesOf(START, NOTHING_SAID)).filter(([, text]) => text !== undefined);
     fleet.git.commit(Object.fromEntries(files), 'First');
-    await history.#serve();
+    await history.#lives.begin();
     for (const name of PLACEMENTS) await fleet.published(name);
     return history;
   }
 
   async close(): Promise<void> {
     await this.#fleet.close();
+    this.#lives.remove();
     rmSync(this.#root, { recursive: true, force: true });
   }
 
@@ -64,27 +65,29 @@ export class History {
     this.#state = stateAfter(this.#state, change);
     // The file as it was before still brings its release, and nobody but the controller knows whether that was used.
     const isReleased = this.#released.has(change.typo.placement);
+    // A process that dies before it wrote the record of a release takes the knowledge that it was used with it.
+    const releases = change.kill?.when === 'during' ? 'none' : change.releases;
     const said = {
       typo: isReleased ? NOTHING_SAID.typo : change.typo,
-      releases: placementReleases(before, change.releases),
+      releases: placementReleases(before, releases),
     };
     this.#released = new Set(Object.keys(said.releases));
-    const annotations = deletionRelease(before, change.releases);
+    const annotations = deletionRelease(before, releases);
     this.#commit(said, number, annotations);
     let plan = await this.#plan();
     if (change.approval !== 'none') {
-      const approved = change.approval === 'right' ? tokensOf(plan) : otherPlan(number);
+      const approved = change.approval === 'right' ? tokensOf(plan, number) : otherPlan(number);
       if (approved !== '') this.#commit(said, number, { ...annotations, 'berth.dev/plan': approved });
       plan = await this.#plan();
     }
     const planned = expectedAfter(before, plan);
-    if (change.kill?.when === 'before') await this.#kill();
-    if (change.kill?.when === 'during') this.#dieAfter(change.kill);
+    if (change.kill?.when === 'before') await this.#lives.killAndBegin();
+    if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
     git.merge('next');
     if (change.kill?.when === 'during') await this.#reviveWhenDead(planned, number);
     await this.#reaches(planned, number, notesOf(change, plan));
     if (change.kill?.when === 'after') {
-      await this.#kill();
+      await this.#lives.killAndBegin();
       await this.#reaches(planned, number, notesOf(change, plan));
     }
     this.#before = planned;
@@ -135,46 +138,6 @@ export class History {
     await expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);
   }
 
-  async #serve(): Promise<void> {
-    const dataDir = join(this.#root, `life-${++this.#lives}`);
-    symlinkSync(join(this.#root, 'data'), dataDir);
-    const disk = new DiskLife(dataDir);
-    const life = {
-      get dead() {
-        return disk.dead;
-      },
-      set dead(dead: boolean) {
-        disk.dead = dead;
-      },
-      writesLeft: Infinity,
-      lastIsDone: false,
-    };
-    const clock = {
-      now: () => systemClock.now(),
-      // What a dead process would have done later, it does not do.
-      schedule: (ms: number, callback: () => void) => systemClock.schedule(ms, () => life.dead || callback()),
-    };
-    this.#life = life;
-    await this.#fleet.serve({
-      embedded: false,
-      sources: [{ url: this.#fleet.git.path, ref: { type: 'branch', name: 'main' } }],
-      dataDir,
-      clock,
-      api: new MortalKubeApi(this.#fleet.hub.api, life),
-      ...(this.#isOpen && { budget: { percent: 100, atLeast: 0 } }),
-    });
-  }
-
-  async #kill(): Promise<void> {
-    if (this.#life !== undefined) this.#life.dead = true;
-    void this.#fleet.stop();
-    await this.#serve();
-  }
-
-  #dieAfter({ writes, lastIsDone }: NonNullable<Commit['kill']>): void {
-    if (this.#life !== undefined) Object.assign(this.#life, { writesLeft: writes, lastIsDone });
-  }
-
   /** A commit that takes fewer writes than that kills nobody. */
   async #reviveWhenDead(planned: Outcome, number: number): Promise<void> {
     const isThere = async (): Promise<boolean> => {
@@ -183,10 +146,10 @@ export class History {
         marked?.commit === String(number) && JSON.stringify(await this.#outcome()) === JSON.stringify(planned)
       );
     };
-    const isOver = expect.poll(async () => this.#life?.dead === true || (await isThere()), WAIT);
+    const isOver = expect.poll(async () => this.#lives.isDead || (await isThere()), WAIT);
     // Where it is not, the next process shows what differs.
     await isOver.toBe(true).catch(() => undefined);
-    await this.#kill();
+    await this.#lives.killAndBegin();
   }
 
   /** What a plan knows of the past it reads there. */
@@ -248,10 +211,14 @@ function otherPlan(number: number): string {
   return `team-a/web=${String(number).padStart(12, '0')}`;
 }
 
-function tokensOf(plan: Plan): string {
-  return approval(plan)
-    .join()
-    .replace(/^[^"]*"|"$/g, '');
+/** One that a commit repeats counts only while it was not met, which nobody but the controller knows: each of these is another one. */
+function tokensOf(plan: Plan, number: number): string {
+  const entries =
+    approval(plan)
+      .join()
+      .match(/[^\s"=,]+=[0-9a-f]{12}/g) ?? [];
+  const own = String(number).padStart(12, '0');
+  return entries.map((entry) => `${entry}, ${entry.slice(0, -12)}${own}`).join(', ');
 }
 
 /** What is held now is released by the commit. */

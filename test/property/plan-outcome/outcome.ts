@@ -75,7 +75,11 @@ function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['pl
       ...added.map((move) => move.cluster),
     ].toSorted();
     if (change === 'deleted') delete after[name];
-    else after[name] = held === undefined ? { clusters, held: undefined } : { clusters: stays, held: `${held.reason} ${token}` };
+    else
+      after[name] =
+        held === undefined
+          ? { clusters, held: undefined }
+          : { clusters: stays, held: `${held.reason} ${token}` };
   }
   return after;
 }

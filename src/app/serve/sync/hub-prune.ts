@@ -5,6 +5,7 @@ import { formatRef, refOf } from '../../../core/model/object-ref.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/plan-token.ts';
 import {
+  HELD_LOSSES_ANNOTATION,
   HELD_MESSAGE_ANNOTATION,
   HELD_TOKEN_ANNOTATION,
   MEMBERS_BEFORE_ANNOTATION,
@@ -163,11 +164,11 @@ export async function pruneHub(
   const leaving = plan.objects.map((object) => identityOf(refOf(object)));
   if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
   if (plan.kind === 'prune') return prune(parts, input, plan, memory);
-  const { message, token } = plan;
+  const { message, token, isForLosses } = plan;
   const rest = restOf(parts, plan.objects, memory.releases);
   const earlier = noteDeletions(memory.earlier, memory.nowMs);
   const before = areAll ? membersNote(membersBefore ?? countedMembers(known).length) : {};
-  await parts.registry.annotate({ ...heldNote(token, message), ...before, ...rest, ...earlier });
+  await parts.registry.annotate({ ...heldNote(token, message, isForLosses), ...before, ...rest, ...earlier });
   return { ...nothing, pruneHeld: { message, token } };
 }
 
@@ -203,7 +204,7 @@ async function prune(
   const going = (gone: readonly KubeObject[]): Annotations =>
     noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs);
   await parts.registry.annotate({
-    ...heldNote('', ''),
+    ...heldNote('', '', false),
     ...membersNote(undefined),
     // A release begins anew.
     ...(releasedToken === undefined
@@ -253,8 +254,12 @@ function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs
 type Annotations = Readonly<Record<string, string>>;
 
 /** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
-function heldNote(token: string, message: string): Annotations {
-  return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
+function heldNote(token: string, message: string, isForLosses: boolean): Annotations {
+  return {
+    [HELD_TOKEN_ANNOTATION]: token,
+    [HELD_MESSAGE_ANNOTATION]: message,
+    [HELD_LOSSES_ANNOTATION]: isForLosses ? token : '',
+  };
 }
 
 function membersNote(count: number | undefined): Annotations {
