@@ -37,7 +37,7 @@ export class PlanApprovals {
   readonly #store: PlansStore;
   readonly #clock: Clock;
   readonly #sources: readonly string[];
-  /** By source: placements whose approval went from Git with the commit that is on its way to the hub. */
+  /** By source: placements of which the commit that is on its way to the hub withdraws or replaces an approval. */
   readonly #withdrawn = new Map<string, ReadonlySet<string>>();
   readonly #listeners = new Set<(placement: string) => void>();
 
@@ -59,8 +59,13 @@ export class PlanApprovals {
     );
     for (const [placement, tokens] of fresh)
       pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
-    const gone = Object.keys(before?.pending ?? {}).filter((placement) => !now.has(placement));
-    this.#withdrawn.set(source, new Set([...(this.#withdrawn.get(source) ?? []), ...gone]));
+    const isReplaced = ([placement, { tokens }]: [string, PendingPlan]): boolean =>
+      tokens.join() !== (now.get(placement) ?? []).join();
+    const gone = Object.entries(before?.pending ?? {}).filter(isReplaced);
+    this.#withdrawn.set(
+      source,
+      new Set([...(this.#withdrawn.get(source) ?? []), ...gone.map(([placement]) => placement)]),
+    );
     const plans = { seen, pending: Object.fromEntries(pending) };
     if (JSON.stringify(plans) !== JSON.stringify(before)) this.#store.set(source, plans);
   }
@@ -75,7 +80,7 @@ export class PlanApprovals {
     for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
   }
 
-  /** Called with a placement (`namespace/name`) when the hub follows a commit that withdraws its approval: what it held may happen. */
+  /** Called with a placement (`namespace/name`) when the hub follows a commit that withdraws or replaces its approval: what it held may happen. */
   onWithdrawn(listener: (placement: string) => void): void {
     this.#listeners.add(listener);
   }

@@ -54,6 +54,10 @@ describe('PlanApprovals', () => {
     approvals.followed('fleet');
     approvals.followed('fleet');
     expect(withdrawn).toEqual([WEB]);
+    approvals.read('fleet', 'd', saying(T1));
+    approvals.read('fleet', 'e', saying(T2));
+    approvals.followed('fleet');
+    expect(withdrawn).toEqual([WEB, WEB]);
   });
 
   it('is over when it is met, when its time is, or when it is taken back', async () => {
