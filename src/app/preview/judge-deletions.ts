@@ -7,7 +7,6 @@ import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
 import { worldOf } from '../../core/sources/world-of.ts';
-import type { HeldDeletions } from '../../core/preview/plan.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { listNames } from '../../core/publish/judge-result.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
@@ -25,6 +24,7 @@ import { isWeighed, weighDeletions } from '../../core/sync/weigh-deletions.ts';
 import { readDependents } from '../serve/sync/read-dependents.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { DeletionMemory } from './hub-memory.ts';
+import type { JudgedDeletions } from './judged-deletions.ts';
 import { kindScopes } from './kind-scopes.ts';
 import { mergeFleets, type SourceFleet } from './merge-fleets.ts';
 import { predictDependents } from './predict-dependents.ts';
@@ -42,19 +42,6 @@ export interface DeletionContext {
   readonly hub?: KubeApi | undefined;
   /** RFC 3339. */
   readonly now: string;
-}
-
-export interface JudgedDeletions {
-  /** Undefined: nothing would be held. */
-  readonly held: HeldDeletions | undefined;
-  /** What the hub has of the source before it. */
-  readonly members: readonly KubeObject[];
-  /** What is not in Git after the merge and stays on the hub all the same: it is held, kept, or nobody knows. */
-  readonly stays: readonly KubeObject[];
-  /** What the controller deletes, also where it left Git before and was held since. */
-  readonly goes: readonly KubeObject[];
-  /** What could not be taken into account. */
-  readonly notEvaluated: readonly string[];
 }
 
 /**

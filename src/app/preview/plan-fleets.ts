@@ -7,7 +7,7 @@ import { scheduleEach } from '../../core/placement/schedule-each.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
 import { worldWithout } from '../../core/preview/world-without.ts';
-import type { JudgedDeletions } from './judge-deletions.ts';
+import type { JudgedDeletions } from './judged-deletions.ts';
 import { standingObjects } from './standing-objects.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';

@@ -3,7 +3,7 @@ import { refOf } from '../../core/model/object-ref.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import { appliedPart } from '../../core/sync/applied-part.ts';
 import { identityOf, standingIdentities } from '../../core/sync/plan-prune.ts';
-import type { JudgedDeletions } from './judge-deletions.ts';
+import type { JudgedDeletions } from './judged-deletions.ts';
 
 /** What the hub has beside what Git says, and what the merge makes of it. */
 export interface StandingObjects {

@@ -20,7 +20,7 @@ export function appliedPart(live: KubeObject, manager: string): KubeObject {
   const own = (managedFields as readonly ManagedFields[]).find(
     (one) => one.manager === manager && one.operation === 'Apply' && (one.subresource ?? '') === '',
   )?.fieldsV1;
-  const spec = (live['spec'] ?? {}) as object;
+  const spec = live['spec'] ?? {};
   const ownsTaints = own?.['f:spec']?.['f:taints'] !== undefined;
   return {
     ...live,
