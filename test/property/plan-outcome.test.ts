@@ -14,9 +14,14 @@ vi.mock('node:fs/promises', async (original) => {
  * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_PROPERTY_SEED the first seed. Every other history
  * has an open budget.
  */
-const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 8);
+const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
 const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? 7);
+
+/** Histories that showed a defect once, as short as they show it. */
+const KEPT: readonly { readonly seed: number; readonly commits: number; readonly what: string }[] = [
+  { seed: 313, commits: 2, what: 'an approval that is replaced while another change is held because of it' },
+];
 
 async function live(seed: number, commits: number): Promise<void> {
   const history = await History.begin(seed % 2 === 0);
@@ -36,4 +41,6 @@ describe('what a plan says', () => {
     'is what happens, commit after commit (seed %i)',
     (seed) => live(seed, COMMITS),
   );
+
+  it.each(KEPT)('is what happens: $what (seed $seed)', ({ seed, commits }) => live(seed, commits));
 });

@@ -14,7 +14,7 @@ import { completeTransition, Transitions } from '../../src/core/transition/trans
 import { withOutcomes } from '../../src/core/transition/with-outcomes.ts';
 import { crowdDelta, crowdedWorld, delta, world } from './arbitrary-world.ts';
 
-const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 3_000);
+const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 1_000);
 const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const seeded = (runs = RUNS): fc.Parameters<unknown> => ({ numRuns: runs, seed: SEED });
 
