@@ -108,15 +108,14 @@ export class Transitions {
         const result = step.value;
         const key = keys[results.length] ?? '';
         const published = clusters.get(key) ?? NONE;
-        const wanted = this.#isPublished(result, published)
-          ? published
-          : this.#options.outcomeOf(key, result);
+        const isPublished = this.#isPublished(result, published);
+        const wanted = isPublished ? published : this.#options.outcomeOf(key, result);
         const moves = wanted !== published && !sameClusters(wanted, published);
         const outcome = moves && mayMove(key) ? wanted : published;
         results.push(result);
         if (outcome !== published) moved.set(key, { result, outcome });
         else if (moves) restless.push(key);
-        const isHeld = wanted !== published && !sameClusters(outcome, result.selected);
+        const isHeld = !isPublished && !sameClusters(outcome, result.selected);
         if (isHeld) held[key] = outcome;
         yield;
         step = each.next(isHeld ? outcome : undefined);
