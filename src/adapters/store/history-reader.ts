@@ -14,6 +14,8 @@ export interface WorldManifest {
   readonly pieces: Readonly<Record<WorldList, readonly string[]>>;
   /** Placements (`namespace/name`) that were scheduled before the others; absent: none. */
   readonly first?: readonly string[];
+  /** See `World.held`; absent: none. */
+  readonly held?: World['held'];
 }
 
 /** Where things are in a history directory. */
@@ -61,11 +63,11 @@ export class HistoryReader {
   /** @throws InputError when the inputs are no longer kept, or are damaged */
   async readWorld(hash: string): Promise<World> {
     try {
-      const { now, pieces, first = [] } = await this.readManifest(hash);
+      const { now, pieces, first = [], held } = await this.readManifest(hash);
       const lists = await Promise.all(
         WORLD_LISTS.map(async (list) => [list, await this.#readList(pieces[list])]),
       );
-      const world = { now, ...Object.fromEntries(lists) } as World;
+      const world = { now, ...Object.fromEntries(lists), ...(held && { held }) } as World;
       return { ...world, placements: listedFirst(world.placements, new Set(first)) };
     } catch (cause) {
       throw new InputError('the inputs of this decision are not kept any more, or are damaged', {

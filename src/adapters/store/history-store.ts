@@ -121,8 +121,13 @@ export class HistoryStore {
     const pieces = Object.fromEntries(
       WORLD_LISTS.map((list) => [list, world.pieces[list].map((piece) => piece.hash)]),
     ) as unknown as WorldManifest['pieces'];
-    const { now, first } = world;
-    const manifest: WorldManifest = { now, pieces, ...(first.length > 0 && { first }) };
+    const { now, first, held } = world;
+    const manifest: WorldManifest = {
+      now,
+      pieces,
+      ...(first.length > 0 && { first }),
+      ...(held && { held }),
+    };
     await this.#keep(historyFiles.world(dir, world.hash), () => JSON.stringify(manifest));
   }
 

@@ -33,6 +33,8 @@ export interface WorldDigest {
   readonly now: string;
   /** Keys of the placements that are scheduled before the others; these, and all other lists, are in the order of their keys. */
   readonly first: readonly string[];
+  /** See `World.held`. */
+  readonly held: World['held'];
   /** Objects within a piece are in the order of their keys. */
   readonly pieces: Readonly<Record<WorldList, readonly WorldPiece[]>>;
 }
@@ -52,8 +54,13 @@ export function digestWorld(world: World): WorldDigest {
     WORLD_LISTS.map((list) => [list, piecesOf(world[list], list === 'placements' ? first : [])]),
   ) as unknown as WorldDigest['pieces'];
   const hashes = WORLD_LISTS.map((list) => pieces[list].map((piece) => piece.hash));
-  const parts = first.length === 0 ? [world.now, hashes] : [world.now, hashes, first];
-  return { hash: sha256(JSON.stringify(parts)).slice(0, 32), now: world.now, first, pieces };
+  const { now, held } = world;
+  const parts = held === undefined ? (first.length === 0 ? [] : [first]) : [first, sortedHeld(held)];
+  return { hash: sha256(JSON.stringify([now, hashes, ...parts])).slice(0, 32), now, first, held, pieces };
+}
+
+function sortedHeld(held: NonNullable<World['held']>): readonly (readonly [string, readonly string[]])[] {
+  return Object.entries(held).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** A millisecond's worth. */

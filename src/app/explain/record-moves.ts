@@ -47,6 +47,9 @@ function changesOf(placement: string, worldBefore: World, present: World): Decis
   const ref = { namespace, name };
   const decision = decidePlacement(present, ref);
   if (decision === undefined) return undefined;
-  const before = decidePlacement(worldBefore, ref)?.decided.result.selected ?? [];
-  return decisionChanges({ ...decision, before, worldBefore });
+  const earlier = decidePlacement(worldBefore, ref);
+  const before = earlier?.decided.result.selected ?? [];
+  // As they were when it was decided: with the new decisions of the placements before it.
+  const decisions = earlier?.world.decisions ?? worldBefore.decisions;
+  return decisionChanges({ ...decision, before, worldBefore: { ...worldBefore, decisions } });
 }

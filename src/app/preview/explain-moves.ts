@@ -32,8 +32,7 @@ export function moveExplainer(before: PlanSide, worldOf: (key: string) => World)
     const decision = decidePlacement(worldOf(key), ref);
     if (decision === undefined) return undefined;
     return decisionChanges({
-      world: decision.world,
-      decided: decision.decided,
+      ...decision,
       before: selected,
       worldBefore: before.world,
     });

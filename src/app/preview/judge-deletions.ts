@@ -7,21 +7,28 @@ import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
 import { worldOf } from '../../core/sources/world-of.ts';
-import type { HeldDeletions } from '../../core/preview/plan.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
 import { listNames } from '../../core/publish/judge-result.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
 import { placeObject } from '../../core/sync/place-object.ts';
-import { identityOf, leavingObjects, planPrune, standingIdentities } from '../../core/sync/plan-prune.ts';
+import {
+  goneMembers,
+  identityOf,
+  leavingObjects,
+  planPrune,
+  standingIdentities,
+} from '../../core/sync/plan-prune.ts';
 import { rememberedInput, readPruneMemory } from '../../core/sync/prune-memory.ts';
 import { isWeighed, weighDeletions } from '../../core/sync/weigh-deletions.ts';
 import { readDependents } from '../serve/sync/read-dependents.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { DeletionMemory } from './hub-memory.ts';
+import type { JudgedDeletions } from './judged-deletions.ts';
 import { kindScopes } from './kind-scopes.ts';
 import { mergeFleets, type SourceFleet } from './merge-fleets.ts';
 import { predictDependents } from './predict-dependents.ts';
+import { readMembers } from './read-members.ts';
 
 type ReadSource = Pick<Fleet, 'complete'> & SourceFleet;
 
@@ -37,25 +44,19 @@ export interface DeletionContext {
   readonly now: string;
 }
 
-interface JudgedDeletions {
-  /** Undefined: nothing would be held. */
-  readonly held: HeldDeletions | undefined;
-  /** What could not be taken into account. */
-  readonly notEvaluated: readonly string[];
-}
-
 /**
- * What of a source would be deleted from the hub by the merge, but only after a release: the same judgement, and the same token, as the
- * controller's, as long as the hub holds what the base says.
+ * What of a source would be deleted from the hub by the merge, and what only after a release: the same judgement, and the same token, as
+ * the controller's. Without a hub it is taken to hold what the base says.
  */
 export async function judgeDeletions(
   base: ReadSource,
   head: ReadSource,
   context: DeletionContext,
 ): Promise<JudgedDeletions> {
-  if (!head.applies) return { held: undefined, notEvaluated: [] };
+  const untold = { held: undefined, goes: [], notEvaluated: [] };
+  if (!head.applies) return { ...untold, members: [], stays: [] };
   const { all, memory, hub } = context;
-  const { members, unknownScopes } = membersOf(base, head);
+  const { members, elsewhere, unknownScopes, problem } = await membersOf(base, head, hub);
   const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
   const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
   const remembered = readPruneMemory(annotations, {
@@ -63,7 +64,7 @@ export async function judgeDeletions(
     windowMs: head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
   });
   const known = {
-    ...rememberedInput(head.objects, remembered, besides),
+    ...rememberedInput(head.objects, remembered, new Set([...besides, ...elsewhere])),
     members,
     movesOn: (identity: string) => besides.has(identity),
   };
@@ -71,7 +72,7 @@ export async function judgeDeletions(
   const kinds = await unservedKinds(head.objects, hub);
   const plan = planPrune({
     ...known,
-    losses: weighed.losses,
+    losses: weighed.losses ?? [],
     notServed: kinds.notServed,
     source: head.name,
     arrives: head.objects.some(
@@ -83,13 +84,20 @@ export async function judgeDeletions(
     budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
     digest: sha256,
   });
-  if (plan.kind === 'suspended' || plan.objects.length === 0) return { held: undefined, notEvaluated: [] };
+  const isPruned = plan.kind === 'prune' && weighed.losses !== undefined;
+  const goes = isPruned ? plan.objects : [];
+  const gone = new Set(goes.map(idOf));
+  const stays = goneMembers(known).filter((object) => !gone.has(idOf(object)));
+  const nothing = { ...untold, members, stays };
+  if (plan.kind === 'suspended')
+    return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
+  if (plan.objects.length === 0) return nothing;
   const notEvaluated = [
-    ...notesOf(head.name, memory, remembered.isHeld),
+    ...notesOf(head.name, memory, problem),
     ...weighed.notEvaluated,
     ...kinds.notEvaluated,
   ];
-  if (plan.kind !== 'held') return { held: undefined, notEvaluated };
+  if (plan.kind !== 'held') return { ...nothing, goes, notEvaluated };
   const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) =>
     unknownScopes.has(kind),
   );
@@ -97,14 +105,17 @@ export async function judgeDeletions(
     inDoubt.length === 0
       ? ''
       : `. The hub's token is another one if ${listNames(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
-  return {
-    held: { source: head.name, message: `${plan.message}${doubt}`, token: plan.token },
-    notEvaluated,
-  };
+  const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
+  return { ...nothing, held, goes, notEvaluated };
+}
+
+function idOf(object: KubeObject): string {
+  return identityOf(refOf(object));
 }
 
 interface Weighed {
-  readonly losses: readonly DeletionLoss[];
+  /** Undefined: they cannot be read. */
+  readonly losses: readonly DeletionLoss[] | undefined;
   readonly notEvaluated: readonly string[];
 }
 
@@ -123,7 +134,7 @@ async function weigh(objects: readonly KubeObject[], context: DeletionContext): 
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     return {
-      losses: [],
+      losses: undefined,
       notEvaluated: [
         `What the deletions take away cannot be read, and without it the controller deletes nothing: ${errorText(error)}`,
       ],
@@ -153,14 +164,21 @@ async function unservedKinds(
   }
 }
 
-/** What the hub has of the source, and the kinds of which nobody knows whether they have namespaces. */
-function membersOf(
-  base: ReadSource,
-  head: ReadSource,
-): { readonly members: readonly KubeObject[]; readonly unknownScopes: ReadonlySet<string> } {
+interface Members {
+  readonly members: readonly KubeObject[];
+  /** Identities of what other sources have on the hub. */
+  readonly elsewhere: ReadonlySet<string>;
+  /** Kinds of which nobody knows whether they have namespaces. */
+  readonly unknownScopes: ReadonlySet<string>;
+  /** See `HubMembers`. */
+  readonly problem: string;
+}
+
+/** What the hub has of the source: what it shows, and what the base says that it does not show yet. */
+async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | undefined): Promise<Members> {
   const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
   const unknownScopes = new Set<string>();
-  const members = base.objects
+  const said = base.objects
     .map(({ object }) => object)
     .filter(({ kind }) => kind !== 'PlacementDecision')
     .map((object) => {
@@ -169,17 +187,19 @@ function membersOf(
       if (object.metadata.namespace === undefined) unknownScopes.add(object.kind);
       return object;
     });
-  return { members, unknownScopes };
+  if (hub === undefined) return { members: said, elsewhere: new Set(), unknownScopes, problem: '' };
+  const { own, others, problem } = await readMembers(hub, base.name, said);
+  const isShown = (object: KubeObject): boolean =>
+    standingIdentities(object).some((id) => own.has(id) || others.has(id));
+  const members = [...own.values(), ...said.filter((object) => !isShown(object))];
+  return { members, elsewhere: others, unknownScopes, problem };
 }
 
-function notesOf(source: string, memory: DeletionMemory | undefined, isHeld: boolean): readonly string[] {
+function notesOf(source: string, memory: DeletionMemory | undefined, problem: string): readonly string[] {
   const past = `What of source ${source} was deleted or released before counts as well`;
   if (memory === undefined) return [`${past}: only a hub tells (--hub).`];
   if ('problem' in memory) return [`${past}, and cannot be read: ${memory.problem}`];
-  if (!isHeld) return [];
-  return [
-    `Deletions of source ${source} are held on the hub already: what the merge deletes joins them, under a token that names them too.`,
-  ];
+  return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
 }
 
 function identitiesOf(fleets: readonly Pick<SourceFleet, 'objects'>[]): ReadonlySet<string> {

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Placement } from '../../core/model/placement.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
 import { PublishedClusters } from '../../core/placement/follow/published-clusters.ts';
 import { scheduleAll } from '../../core/placement/schedule-all.ts';
+import { scheduleEach } from '../../core/placement/schedule-each.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
+import { worldWithout } from '../../core/preview/world-without.ts';
+import type { JudgedDeletions } from './judged-deletions.ts';
+import { standingObjects } from './standing-objects.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
@@ -15,18 +19,21 @@ import type { World } from '../../core/snapshot/world.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { completeTransition, type TransitionOptions } from '../../core/transition/transition.ts';
 import { worldOf } from '../../core/sources/world-of.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import { moveExplainer } from './explain-moves.ts';
 
-interface PlannedFleet extends Pick<Fleet, 'commit'> {
+interface PlannedFleet {
   readonly objects: readonly SourceObject[];
 }
 
 export interface FleetPlanInput {
   readonly base: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
   readonly head: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
-  /** RFC 3339; absent: when the later of the two commits was made, so that a plan can be repeated. */
-  readonly now?: string | undefined;
+  /** RFC 3339: when the merge happens. */
+  readonly now: string;
+  /** Works on the hub; absent: nobody knows. */
+  readonly works?: PlanSide['works'];
+  /** What comes of the deletions that the merge makes. Absent: what leaves Git leaves the hub. */
+  readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[] | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: World | undefined;
   /**
@@ -39,10 +46,11 @@ export interface FleetPlanInput {
 }
 
 /** The plan between two fleets, with the same engine, holds and explanations as after the merge. */
-export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetPlanInput): Plan {
-  const present = now ?? presentOf([base.fleet, head.fleet]);
+export function planFleets(input: FleetPlanInput): Plan {
+  const { base, head, now: present, hub, recordsOf, budgetOf, deletions = [] } = input;
+  const found = standingObjects(base.fleet.objects, head.fleet.objects, deletions);
   const baseWorld = worldOf(base.fleet.objects, { now: present });
-  const headWorld = worldOf(head.fleet.objects, { now: present });
+  const headWorld = worldOf([...head.fleet.objects, ...found.staying], { now: present });
   const decisions = hub?.decisions ?? decisionsOfBefore(baseWorld);
   const { clusters: published } = new PublishedClusters().read(decisions);
   const judge = new PlanJudge({
@@ -60,20 +68,27 @@ export function planFleets({ base, head, now, hub, recordsOf, budgetOf }: FleetP
     now: present,
     decisions,
   };
-  const merged = hub === undefined ? headWorld : overlayWorld(laidOver, headWorld, baseWorld);
+  const applied = worldOf([...base.fleet.objects, ...found.returning], { now: present });
+  const lasting = worldWithout(laidOver, found.gone);
+  const merged = hub === undefined ? headWorld : overlayWorld(lasting, headWorld, applied);
   const before: PlanSide = {
     end: base.end,
     objects: base.fleet.objects,
+    standing: [...base.fleet.objects, ...found.left],
+    published: publishedOf(laidOver),
+    works: input.works,
     world: laidOver,
     results: publishedResults(scheduleAll(laidOver), decisions),
   };
   const after = completeTransition(
-    { decide: scheduleAll, outcomeOf: (key, result) => judge.outcomeOf(key, result) },
+    { decide: scheduleEach, outcomeOf: (key, result) => judge.outcomeOf(key, result) },
     { ...merged, now: present, decisions },
   );
   const side: PlanSide = {
     end: head.end,
     objects: head.fleet.objects,
+    standing: [...head.fleet.objects, ...found.staying, ...found.remaining],
+    published: publishedOf(after.world),
     world: after.world,
     results: [...after.results.values()],
   };
@@ -93,12 +108,14 @@ const NOTHING_RECORDED =
 export function decisionsOfBefore(world: World): World['decisions'] {
   if (world.decisions.length > 0) return world.decisions;
   const outcomeOf: TransitionOptions['outcomeOf'] = (_key, { selected }) => selected;
-  return completeTransition({ decide: scheduleAll, outcomeOf }, world).world.decisions;
+  return completeTransition({ decide: scheduleEach, outcomeOf }, world).world.decisions;
 }
 
-function presentOf(fleets: readonly PlannedFleet[]): string {
-  const times = fleets.map(({ commit }) => commit?.committer.timeMs ?? 0);
-  return formatRfc3339(instantFromEpochMs(Math.max(...times)));
+/** Of each placement that exists. */
+function publishedOf({ placements, decisions }: World): ReadonlyMap<string, readonly string[]> {
+  const { clusters } = new PublishedClusters().read(decisions);
+  const keys = placements.map(({ metadata }) => namespacedName(metadata));
+  return new Map(keys.map((key) => [key, [...new Set(clusters.get(key))]]));
 }
 
 function sha256(text: string): string {

@@ -1,6 +1,6 @@
 import type { Problem } from '../../core/model/problem.ts';
 import { InputError } from '../../core/errors.ts';
-import { parseRfc3339 } from '../../core/model/rfc3339.ts';
+import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/model/rfc3339.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
@@ -15,6 +15,7 @@ import { locateGitDir } from './locate-git-dir.ts';
 import type { CompactRecord } from '../../core/publish/compact-record.ts';
 import type { HubMemory } from './hub-memory.ts';
 import { judgeDeletions } from './judge-deletions.ts';
+import { readWorks } from './read-works.ts';
 import { mergeFleets, type MergedFleets, type SourceFleet } from './merge-fleets.ts';
 import { type FleetPlanInput, planFleets } from './plan-fleets.ts';
 
@@ -78,20 +79,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     MergedFleets,
     MergedFleets,
   ];
-  const plan = planFleets({
-    base: { fleet: { ...baseFleets[0], ...stands }, end: { name: input.base, commit: before } },
-    head: { fleet: { ...headFleets[0], ...comes }, end: { name: input.head, commit: head } },
-    now: input.now,
-    hub: input.hub,
-    recordsOf: (placement) => recordsOf(input.hubMemory, placement),
-    budgetOf: (placement) => {
-      const key = namespacedName(placement.metadata);
-      return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
-    },
-  });
-  const unread = headFleets.every(({ complete }) => complete)
-    ? []
-    : ['Some files of the head cannot be read: the last good version of their objects counts.'];
+  const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
   const deletions = await Promise.all(
     headFleets.map((fleet, at) =>
       judgeDeletions(baseFleets[at] ?? fleet, fleet, {
@@ -99,32 +87,37 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
         all: [...headFleets, ...others],
         memory: input.hubMemory?.deletions.get(fleet.name),
         hub: input.hubApi,
-        now: plan.now,
+        now,
       }),
     ),
   );
-  const lostFiles = await Promise.all(
-    headFleets.map((fleet, at) =>
-      findLostFiles({
-        repository: compared.repository,
-        before,
-        after,
-        base: baseFleets[at] ?? fleet,
-        head: fleet,
-        paths: input.sources[at]?.paths ?? [],
-      }),
-    ),
-  );
+  const works = await readWorks(input.hubApi, [...stands.objects, ...comes.objects]);
+  const plan = planFleets({
+    base: { fleet: stands, end: { name: input.base, commit: before } },
+    head: { fleet: comes, end: { name: input.head, commit: head } },
+    now,
+    hub: input.hub,
+    works: works.items,
+    deletions,
+    recordsOf: (placement) => recordsOf(input.hubMemory, placement),
+    budgetOf: (placement) => {
+      const key = namespacedName(placement.metadata);
+      return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
+    },
+  });
+  const lostFiles = await lostFilesOf(input, compared, [baseFleets, headFleets]);
   const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
   return {
     plan: {
       ...plan,
-      lostFiles: lostFiles.flat(),
+      lostFiles,
+      hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
       deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
       notEvaluated: [
         ...notes,
-        ...unread,
+        ...unread(headFleets),
         ...plan.notEvaluated,
+        ...works.notEvaluated,
         ...(plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
         ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
       ],
@@ -132,6 +125,30 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     // A commit that was merged on trial exists nowhere: its files are those of the head.
     problems: problems.map((problem) => locatedIn(head, after, problem)),
   };
+}
+
+function unread(heads: readonly Pick<Fleet, 'complete'>[]): readonly string[] {
+  return heads.every(({ complete }) => complete)
+    ? []
+    : ['Some files of the head cannot be read: the last good version of their objects counts.'];
+}
+
+async function lostFilesOf(
+  { sources }: PlanRevisionsInput,
+  { repository, before, after }: ComparedCommits,
+  [bases, heads]: readonly [readonly (Fleet & SourceFleet)[], readonly (Fleet & SourceFleet)[]],
+): Promise<Plan['lostFiles']> {
+  const found = heads.map((head, at) => {
+    const paths = sources[at]?.paths ?? [];
+    return findLostFiles({ repository, before, after, base: bases[at] ?? head, head, paths });
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** When the later of the commits was made, so that a plan can be repeated. */
+function presentOf(fleets: readonly Pick<Fleet, 'commit'>[]): string {
+  const times = fleets.map(({ commit }) => commit?.committer.timeMs ?? 0);
+  return formatRfc3339(instantFromEpochMs(Math.max(...times)));
 }
 
 function recordsOf(memory: HubMemory | undefined, placement: string): readonly CompactRecord[] {

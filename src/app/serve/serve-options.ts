@@ -3,7 +3,7 @@ import type { SignaturePolicy } from '../../adapters/git/program/commit-signatur
 import type { CommitStatusTarget } from '../../adapters/scm/commit-status.ts';
 import type { GitAuth } from '../../adapters/git/repository/git-auth.ts';
 import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
-import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { EachResult } from '../../core/placement/engine.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
 import type { World } from '../../core/snapshot/world.ts';
@@ -56,7 +56,7 @@ export interface ServeFleetOptions {
   /** `upstream`: OCM's own controller decides, Berth reads its decisions. Default `berth`. */
   readonly schedule?: 'berth' | 'upstream' | undefined;
   /** The engine. Default: ours. */
-  readonly decide?: ((world: World) => Iterable<ScheduleResult>) | undefined;
+  readonly decide?: ((world: World) => EachResult) | undefined;
   readonly budget?: RemovalBudget | undefined;
   /** Deletions of a source within this time count as one toward its budget. Default 10 min. */
   readonly deletionWindowMs?: number | undefined;

@@ -13,6 +13,8 @@ import type { PlacementRef } from './world-change.ts';
 export interface DecisionInWorld {
   readonly world: World;
   readonly decided: DecidedPlacement;
+  /** `namespace/name` of each placement that exists. */
+  readonly standing: ReadonlySet<string>;
 }
 
 /** What an engine that has scheduled decided for one placement; undefined when it knows none of that name. */
@@ -46,13 +48,15 @@ export function decidePlacement(world: World, ref: PlacementRef): DecisionInWorl
   if (decided === undefined) return undefined;
   const earlier = engine
     .results()
-    .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key);
+    .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key)
+    .map((result) => withHeld(result, world.held?.[placementKey(result.placement)]));
   const replaced = new Set(earlier.map(({ placement }) => placementKey(placement)));
   const decisions = [
     ...world.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
     ...earlier.flatMap(decisionObjects),
   ];
-  return { world: { ...world, placements: [decided.result.placement], decisions }, decided };
+  const standing = new Set(world.placements.map(placementKey));
+  return { world: { ...world, placements: [decided.result.placement], decisions }, decided, standing };
 }
 
 /** Decides the only (or first) placement of a world. */
@@ -63,4 +67,9 @@ export function decideOne(world: World): DecidedPlacement | undefined {
   const engine = new PlacementEngine({ ...world, placements: [placement] });
   engine.scheduleAll();
   return decidedBy(engine, { name, namespace }, world.now);
+}
+
+/** The result with what is published for its placement in its place. */
+function withHeld(result: ScheduleResult, held: readonly string[] | undefined): ScheduleResult {
+  return held === undefined ? result : { ...result, groups: [{ index: 0, name: '', clusters: held }] };
 }

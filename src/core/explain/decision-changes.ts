@@ -5,6 +5,7 @@ import { decideOne } from './decide.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './explanation.ts';
 import { refusalText } from './refusal-text.ts';
 import { clusterNamed } from './world-lookup.ts';
+import { type DecisionDifference, decisionDifferences } from './decision-differences.ts';
 import type { WorldDifference } from './world-difference.ts';
 import { worldDifferences } from './world-difference.ts';
 
@@ -15,8 +16,12 @@ export interface ChangeSubject {
   readonly before: readonly string[];
   /** The world of that decision, when it is known; without it the causes stay open. */
   readonly worldBefore?: World | undefined;
+  /** `namespace/name` of each placement that exists; undefined: nobody knows. */
+  readonly standing?: ReadonlySet<string> | undefined;
 }
 
+/** Where only several decisions of others together make a move, so many of them are named. */
+const MAX_NAMED = 5;
 /** More changed objects than this are not taken back one by one. */
 const MAX_UNDONE = 100;
 
@@ -48,17 +53,29 @@ function becauseOf(verdict: ClusterVerdict): string {
 }
 
 function findCauses(
-  { world, worldBefore, decided, before }: ChangeSubject,
+  { world, worldBefore, decided, before, standing }: ChangeSubject,
   moved: readonly string[],
 ): Map<string, readonly string[]> {
   if (worldBefore === undefined) return new Map();
   const { namespace = '', name } = decided.result.placement.metadata;
   const placement = `Placement ${namespace}/${name}`;
-  const differences = relevant(worldDifferences(worldBefore, world), moved, placement);
-  const tried = differences.map((difference) => {
-    const undone = onlyPlacement(difference.undo(world), namespace, name);
-    return { difference, selected: undone === undefined ? [] : (decideOne(undone)?.result.selected ?? []) };
-  });
+  const objects = relevant(worldDifferences(worldBefore, world), moved, placement);
+  // What others decided follows from other changes, and is what this placement sees of them.
+  const decisions = decisionDifferences(worldBefore, world, { own: `${namespace}/${name}`, standing })
+    .toSorted((a, b) => Number(touches(b, moved)) - Number(touches(a, moved)))
+    .slice(0, Math.max(0, MAX_UNDONE - objects.length));
+  const selectedAfter = (undo: WorldDifference['undo']): readonly string[] => {
+    const undone = onlyPlacement(undo(world), namespace, name);
+    return undone === undefined ? [] : (decideOne(undone)?.result.selected ?? []);
+  };
+  const tried = [...objects, ...decisions].map((difference) => ({
+    difference,
+    selected: selectedAfter(difference.undo),
+  }));
+  const withoutDecisions =
+    decisions.length > 1
+      ? selectedAfter((start) => decisions.reduce((undone, { undo }) => undo(undone), start))
+      : [];
   return new Map(
     moved.map((cluster) => {
       const causes = tried.filter(({ selected }) => selected.includes(cluster) === before.includes(cluster));
@@ -66,9 +83,21 @@ function findCauses(
       const own = tried.filter(
         ({ difference }) => difference.cluster === cluster || difference.object === placement,
       );
-      return [cluster, (causes.length > 0 ? causes : own).map(({ difference }) => difference.object)];
+      const isByDecisions =
+        decisions.length > 1 && withoutDecisions.includes(cluster) === before.includes(cluster);
+      if (causes.length > 0 || own.length > 0 || !isByDecisions)
+        return [cluster, (causes.length > 0 ? causes : own).map(({ difference }) => difference.object)];
+      const together = decisions.filter(({ moved: clusters }) => clusters.has(cluster));
+      return [
+        cluster,
+        (together.length > 0 ? together : decisions).slice(0, MAX_NAMED).map(({ object }) => object),
+      ];
     }),
   );
+}
+
+function touches({ moved }: DecisionDifference, clusters: readonly string[]): boolean {
+  return clusters.some((cluster) => moved.has(cluster));
 }
 
 /** The moved clusters and the placement first: with many changes the cause is most likely there. */

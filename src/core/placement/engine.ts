@@ -28,6 +28,12 @@ export interface EngineOptions {
 }
 
 const NONE: readonly number[] = [];
+/**
+ * Results one after the other. Whoever asks for the next one may say which clusters are published for the last one where these are not
+ * its own; the results after it count these.
+ */
+export type EachResult = Generator<ScheduleResult, void, readonly string[] | undefined>;
+
 /** Twelve bytes each: what is ranked ahead is to save time, not to fill the memory. */
 const MAX_RANKED_AHEAD = 16_000_000;
 
@@ -80,14 +86,23 @@ export class PlacementEngine {
 
   /** Schedules every placement in the listed order; each one's new decisions replace its old ones before the next. */
   scheduleAll(): readonly ScheduleResult[] {
-    return this.#listed.compiled.map((_, position) => this.#schedule(position).result);
+    return this.#listed.compiled.map((_, position) => this.#scheduleOrHold(position).result);
+  }
+
+  /** The same, each result when it is asked for: the next ones count what is published for it. */
+  *scheduleEach(): EachResult {
+    for (let position = 0; position < this.#listed.compiled.length; position++) {
+      const { result, compiled } = this.#scheduleOrHold(position);
+      const published = yield result;
+      if (published !== undefined) this.recordPublished(compiled.key, published);
+    }
   }
 
   /** Schedules in the listed order up to and including one placement; undefined when there is none of that key. */
   scheduleUntil(key: string): ScheduleResult | undefined {
     const last = this.#listed.positionOf(key);
     if (last === undefined) return undefined;
-    for (let position = 0; position <= last; position++) this.#schedule(position);
+    for (let position = 0; position <= last; position++) this.#scheduleOrHold(position);
     return this.result(key);
   }
 
@@ -161,11 +176,7 @@ export class PlacementEngine {
    * generator before asking anything else of this engine: what happened to the rest is then looked at the next time.
    * @param listed all placements in the order in which to schedule them
    */
-  *scheduleAgain(
-    delta: WorldDelta,
-    listed: readonly Placement[],
-    published: Published,
-  ): Generator<ScheduleResult, void> {
+  *scheduleAgain(delta: WorldDelta, listed: readonly Placement[], published: Published): EachResult {
     const touched = this.#takeIn(delta);
     this.#book.publish(published);
     // While decisions are being published there is something to do.
@@ -178,11 +189,12 @@ export class PlacementEngine {
         next = position + 1;
         const state = this.#listed.states[position];
         const isSame = state !== undefined && !touched.has(position) && isSettled(state, this.#book);
-        const { result } = isSame
+        const { result, compiled } = isSame
           ? this.#stay(position, state, isIdle)
           : this.#reschedule(position, touched.get(position), true);
         open.delete(position);
-        yield result;
+        const stays = yield result;
+        if (stays !== undefined) this.recordPublished(compiled.key, stays);
       }
     } finally {
       for (const position of open) this.#listed.forget(position);
@@ -247,6 +259,13 @@ export class PlacementEngine {
       const isKept = state !== undefined && turnedBackTo === undefined && !lags(state);
       return { compiled, state: isKept ? carryOver(state, compiled, numbers) : undefined };
     });
+  }
+
+  #scheduleOrHold(position: number): DecidedState {
+    const state = this.#schedule(position);
+    const held = this.#world.held?.[state.compiled.key];
+    if (held !== undefined) this.recordPublished(state.compiled.key, held);
+    return state;
   }
 
   #schedule(position: number, stand = false): DecidedState {

@@ -1,3 +1,4 @@
+import type { ManifestWork } from '../model/manifest-work.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import type { World } from '../snapshot/world.ts';
@@ -7,9 +8,15 @@ import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
 export interface PlanSide {
   readonly end: PlanEnd;
   readonly objects: readonly SourceObject[];
+  /** What stands on the hub then; absent: that is `objects`. */
+  readonly standing?: readonly Pick<SourceObject, 'object'>[] | undefined;
   readonly world: World;
   /** One per placement of the world, in its order. */
   readonly results: readonly ScheduleResult[];
+  /** By `namespace/name`: the clusters that are published, held placements among them; absent: those of the results. */
+  readonly published?: ReadonlyMap<string, readonly string[]> | undefined;
+  /** Works on the hub; absent: one of each replica set on each published cluster. */
+  readonly works?: readonly Pick<ManifestWork, 'metadata'>[] | undefined;
 }
 
 /** What the plan asks of its surroundings; each is the same code that runs after the merge. */

@@ -2,6 +2,7 @@ import { jsonEqual } from '../model/json-equal.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
+import { samePlacementSpec } from '../sources/same-placement-spec.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { approvedPlans } from '../publish/approved-plans.ts';
 import type { CompactRecord } from '../publish/compact-record.ts';
@@ -11,6 +12,7 @@ import type { Hold } from '../publish/judge-result.ts';
 import { type Digest, planToken, unspentToken } from '../publish/plan-token.ts';
 import type { PublishState } from '../publish/publish-state.ts';
 import { recallState } from '../publish/recall-state.ts';
+import { HELD_CONDITION } from '../publish/publish-annotations.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/removal-budget.ts';
 
 /** One side of a merge, as Git says it. */
@@ -42,7 +44,7 @@ export class PlanJudge {
   readonly #nowMs: number;
   readonly #live: ReadonlyMap<string, Placement>;
   readonly #specs: readonly [base: ReadonlyMap<string, Placement>, head: ReadonlyMap<string, Placement>];
-  readonly #approvals: ReadonlyMap<string, readonly string[]>;
+  readonly #approvals: Approvals;
 
   constructor(options: PlanJudgeOptions) {
     const { base, head, live, now } = options;
@@ -50,7 +52,7 @@ export class PlanJudge {
     this.#nowMs = Date.parse(now);
     this.#live = byKey(live);
     this.#specs = [byKey(base.placements), byKey(head.placements)];
-    this.#approvals = freshApprovals(base.objects, head.objects);
+    this.#approvals = approvalsOf(base.objects, head.objects);
   }
 
   /** Names the change of a placement from what is published (`before` where nothing is) to these clusters. */
@@ -100,7 +102,7 @@ export class PlanJudge {
       removals: [],
       recalled: true,
     };
-    const tokens = this.#approvals.get(key);
+    const tokens = this.#approvals.fresh.get(key) ?? this.#awaited(key);
     const decisions = (published.get(key) ?? before).map((clusterName) => ({ clusterName, reason: '' }));
     return decidePublication({
       key,
@@ -118,16 +120,24 @@ export class PlanJudge {
     });
   }
 
+  /** An approval that something is held because of counts for as long as it stays in Git. */
+  #awaited(key: string): readonly string[] | undefined {
+    const held = this.#live.get(key)?.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
+    const isAwaited = held?.status === 'True' && held.reason === 'DiffersFromPlan';
+    return isAwaited ? this.#approvals.said.get(key) : undefined;
+  }
+
   #planToken(key: string, before: readonly string[], after: readonly string[]): string {
     const { digest, published } = this.#options;
     return planToken(digest, key, published.get(key) ?? before, after);
   }
 
-  /** The hub adds defaults to what Git says, and what the merge does not change keeps them. */
+  /** The hub adds defaults to what Git says, and what says the same keeps them. */
   #asOnHub(key: string, placement: Placement): Placement {
     const [base, head] = this.#specs.map((side) => side.get(key)?.spec);
-    const standing = jsonEqual(base, head) ? this.#live.get(key) : undefined;
-    return standing === undefined ? placement : { ...placement, spec: standing.spec };
+    const live = this.#live.get(key);
+    const isSame = jsonEqual(base, head) || samePlacementSpec(live?.spec, head);
+    return live === undefined || !isSame ? placement : { ...placement, spec: live.spec };
   }
 
   #stateOf(key: string, hash: string): PublishState | undefined {
@@ -137,14 +147,19 @@ export class PlanJudge {
   }
 }
 
-/** The plans that the head brings and the base does not have: they count for the change that the merge makes. */
-function freshApprovals(
-  base: readonly SourceObject[],
-  head: readonly SourceObject[],
-): ReadonlyMap<string, readonly string[]> {
+interface Approvals {
+  /** By `namespace/name`: all that the head says. */
+  readonly said: ReadonlyMap<string, readonly string[]>;
+  /** Those that the base does not say: they count for the change that the merge makes. */
+  readonly fresh: ReadonlyMap<string, readonly string[]>;
+}
+
+function approvalsOf(base: readonly SourceObject[], head: readonly SourceObject[]): Approvals {
   const before = approvedPlans(base.map(({ object }) => object));
-  const after = approvedPlans(head.map(({ object }) => object));
-  return new Map([...after].filter(([key, tokens]) => tokens.join() !== (before.get(key) ?? []).join()));
+  const said = approvedPlans(head.map(({ object }) => object));
+  const isFresh = ([key, tokens]: [string, readonly string[]]): boolean =>
+    tokens.join() !== (before.get(key) ?? []).join();
+  return { said, fresh: new Map([...said].filter(isFresh)) };
 }
 
 function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {

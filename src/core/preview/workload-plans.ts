@@ -7,6 +7,7 @@ import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';
 import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
+import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
 
 /** A workload on one side: where it lies and what it is. */
 interface Lying {
@@ -15,12 +16,25 @@ interface Lying {
   readonly clusters: readonly string[];
 }
 
+type Published = ReadonlyMap<string, readonly string[]>;
+
 /** Works, replica sets and ApplicationSets that change or move. */
 export function planWorkloads(base: PlanSide, head: PlanSide): readonly WorkloadPlan[] {
-  const before = workloadsOf(base);
-  const after = workloadsOf(head);
+  const works = new ReplicaSetWorks(publishedOf(base), base.works);
+  const before = workloadsOf(base, (set) => works.before(set));
+  const standing = (set: ManifestWorkReplicaSet): ManifestWorkReplicaSet | undefined =>
+    before.get(objectKeyOf(set as unknown as KubeObject))?.object as ManifestWorkReplicaSet | undefined;
+  const published = publishedOf(head);
+  const after = workloadsOf(head, (set) => works.after(set, standing(set), published));
   const keys = [...new Set([...before.keys(), ...after.keys()])];
   return keys.flatMap((key) => planWorkload(before.get(key), after.get(key)) ?? []).sort(byName);
+}
+
+function publishedOf({ published, results }: PlanSide): Published {
+  return (
+    published ??
+    new Map(results.map((result) => [namespacedName(result.placement.metadata), result.selected]))
+  );
 }
 
 function planWorkload(before: Lying | undefined, after: Lying | undefined): WorkloadPlan | undefined {
@@ -49,34 +63,33 @@ function changeOf(before: Lying | undefined, after: Lying | undefined): Workload
   return canonicalJson(before.object['spec']) === canonicalJson(after.object['spec']) ? 'moved' : 'changed';
 }
 
-function workloadsOf({ objects, results }: PlanSide): Map<string, Lying> {
-  const selected = new Map(
-    results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
-  );
+function workloadsOf(
+  side: PlanSide,
+  clustersOf: (replicaSet: ManifestWorkReplicaSet) => readonly string[],
+): Map<string, Lying> {
+  const published = publishedOf(side);
   const found = new Map<string, Lying>();
-  for (const { object } of objects) {
-    const lying = lyingOf(object, selected);
+  for (const { object } of side.standing ?? side.objects) {
+    const lying = lyingOf(object, published, clustersOf);
     if (lying !== undefined) found.set(objectKeyOf(object), lying);
   }
   return found;
 }
 
-function lyingOf(object: KubeObject, selected: ReadonlyMap<string, readonly string[]>): Lying | undefined {
-  const through = (placements: readonly string[]): Lying => ({
-    object,
-    placements,
-    clusters: placements.flatMap((key) => selected.get(key) ?? []),
-  });
+function lyingOf(
+  object: KubeObject,
+  published: Published,
+  clustersOf: (replicaSet: ManifestWorkReplicaSet) => readonly string[],
+): Lying | undefined {
   switch (`${object.apiVersion.split('/')[0]} ${object.kind}`) {
     case 'work.open-cluster-management.io ManifestWorkReplicaSet': {
-      const { metadata, spec } = object as unknown as ManifestWorkReplicaSet;
-      return through(
-        spec.placementRefs.map(({ name }) => namespacedName({ namespace: metadata.namespace, name })),
-      );
+      const replicaSet = object as unknown as ManifestWorkReplicaSet;
+      return { object, placements: placementsOf(replicaSet), clusters: clustersOf(replicaSet) };
     }
     case 'argoproj.io ApplicationSet': {
       const placements = applicationSetPlacements(object);
-      return placements.length === 0 ? undefined : through(placements);
+      if (placements.length === 0) return undefined;
+      return { object, placements, clusters: placements.flatMap((key) => published.get(key) ?? []) };
     }
     case 'work.open-cluster-management.io ManifestWork':
       return { object, placements: [], clusters: [object.metadata.namespace ?? ''] };

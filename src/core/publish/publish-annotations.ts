@@ -29,6 +29,8 @@ export const SCHEDULER_ANNOTATION = 'berth.dev/scheduler';
 export const HELD_TOKEN_ANNOTATION = 'berth.dev/held-token';
 /** Beside it: what is held, and how much. */
 export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
+/** On an ApplySet's parent: the token of deletions that are held because of what they take away from others. */
+export const HELD_LOSSES_ANNOTATION = 'berth.dev/held-losses';
 /** On an ApplySet's parent: the tokens of its last releases, with commas between them. Each counted once. */
 export const SPENT_TOKENS_ANNOTATION = 'berth.dev/spent-tokens';
 /** On an ApplySet's parent: marks of what the last release lets go and is not deleted yet, `''` when nothing is left of it. */

@@ -18,4 +18,9 @@ export interface World {
   /** The decisions of before: they feed Steady, Balance and NoSelectIfNew. */
   readonly decisions: readonly PlacementDecision[];
   readonly scores: readonly AddOnPlacementScore[];
+  /**
+   * By `namespace/name`: clusters that are published for a placement whatever is decided for it, because its result is held or
+   * published in steps. The placements after it count these and not its result. Absent: none.
+   */
+  readonly held?: Readonly<Record<string, readonly string[]>> | undefined;
 }

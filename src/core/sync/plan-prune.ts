@@ -48,6 +48,11 @@ export interface PruneInput {
   readonly losses?: readonly DeletionLoss[] | undefined;
   /** What deletions before took away and counts together with `losses`. None: nothing, or nobody knows. */
   readonly earlierLosses?: EarlierLosses | undefined;
+  /**
+   * What is held now because of what it takes away, and the words for that. It stays held while the same objects are to go: a plan that
+   * names a hold must not see it pass because the commit itself moved something. None: nothing is.
+   */
+  readonly heldLosses?: { readonly token: string; readonly message: string } | undefined;
   /** Objects of the source whose kind the hub does not serve, with their places: nobody knows what they stand for. */
   readonly notServed?: readonly string[] | undefined;
   readonly digest: Digest;
@@ -69,6 +74,8 @@ export type PrunePlan =
       readonly message: string;
       readonly token: string;
       readonly objects: readonly KubeObject[];
+      /** Because of what they take away. */
+      readonly isForLosses: boolean;
     };
 
 type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
@@ -78,7 +85,8 @@ export function leavingObjects(input: Leaving): readonly KubeObject[] {
   return goneMembers(input).filter(isPruned);
 }
 
-function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
+/** Members that the source does not hold any more, those among them that are kept. */
+export function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
     const identity = identityOf(refOf(member));
     return !wanted.has(identity) && !movesOn(identity);
@@ -104,11 +112,16 @@ export function planPrune(input: PruneInput): PrunePlan {
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
   const lost = judgeLosses(input.losses ?? [], input);
   const problem = holdOf(input, names, lost);
-  if (problem === undefined) return { kind: 'prune', objects, kept };
+  const heldBefore = input.heldLosses?.token === token ? input.heldLosses : undefined;
+  const isForLosses = lost !== undefined || heldBefore !== undefined;
+  if (problem === undefined)
+    return heldBefore === undefined
+      ? { kind: 'prune', objects, kept }
+      : { ...heldBefore, kind: 'held', objects, isForLosses };
   const message =
     `${problem.what}${lost === undefined ? '' : `, and more goes with them: ${lost}`}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
     `To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
-  return { kind: 'held', message, token, objects };
+  return { kind: 'held', message, token, objects, isForLosses };
 }
 
 interface HoldReason {

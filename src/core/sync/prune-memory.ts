@@ -1,5 +1,6 @@
 import type { SourceObject } from '../model/source-object.ts';
 import {
+  HELD_LOSSES_ANNOTATION,
   HELD_MESSAGE_ANNOTATION,
   HELD_TOKEN_ANNOTATION,
   MEMBERS_BEFORE_ANNOTATION,
@@ -19,6 +20,8 @@ export interface PruneMemory {
   readonly lastRelease: { readonly token: string; readonly by: string | undefined } | undefined;
   /** Deletions are held now. */
   readonly isHeld: boolean;
+  /** Those that are held because of what they take away. */
+  readonly heldLosses: PruneInput['heldLosses'];
   /** Deletions that count toward the budget. */
   readonly earlier: readonly Deletion[];
   /** What these took away. */
@@ -37,6 +40,8 @@ export function readPruneMemory(
 ): PruneMemory {
   const {
     [HELD_TOKEN_ANNOTATION]: held = '',
+    [HELD_LOSSES_ANNOTATION]: losses = '',
+    [HELD_MESSAGE_ANNOTATION]: message = '',
     [RELEASE_ANNOTATION]: token,
     [RELEASED_BY_ANNOTATION]: by,
     [MEMBERS_BEFORE_ANNOTATION]: before = '',
@@ -47,6 +52,7 @@ export function readPruneMemory(
     releases: parsePruneReleases(annotations),
     lastRelease: token === undefined ? undefined : { token, by },
     isHeld,
+    heldLosses: losses === '' || losses !== held ? undefined : { token: losses, message },
     earlier: countingDeletions(parseDeletions(annotations), now),
     earlierLosses: countingDeletions(parseLosses(annotations), now),
     membersBefore: /^\d{1,9}$/.test(before) ? Number(before) : undefined,
@@ -61,11 +67,11 @@ export function readPruneMemory(
  */
 export function rememberedInput(
   objects: readonly Pick<SourceObject, 'object'>[],
-  { releases, lastRelease, earlier, earlierLosses, membersBefore, windowMs }: PruneMemory,
+  { releases, lastRelease, earlier, earlierLosses, membersBefore, heldLosses, windowMs }: PruneMemory,
   elsewhere: Iterable<string>,
 ): Pick<
   PruneInput,
-  'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore'
+  'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore' | 'heldLosses'
 > {
   return {
     wanted: new Set(objects.flatMap(({ object }) => standingIdentities(object))),
@@ -75,14 +81,23 @@ export function rememberedInput(
     ],
     releases,
     membersBefore,
+    heldLosses,
     earlier: { deletions: earlier, windowMs, elsewhere },
     earlierLosses: { losses: earlierLosses, windowMs },
   };
 }
 
 /** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
-export function noteHeld(token: string, message: string): Readonly<Record<string, string>> {
-  return { [HELD_TOKEN_ANNOTATION]: token, [HELD_MESSAGE_ANNOTATION]: message };
+export function noteHeld(
+  token: string,
+  message: string,
+  isForLosses: boolean,
+): Readonly<Record<string, string>> {
+  return {
+    [HELD_TOKEN_ANNOTATION]: token,
+    [HELD_MESSAGE_ANNOTATION]: message,
+    [HELD_LOSSES_ANNOTATION]: isForLosses ? token : '',
+  };
 }
 
 export function noteMembersBefore(count: number | undefined): Readonly<Record<string, string>> {

@@ -16,7 +16,9 @@ export interface CanonicalWorld {
  * collector of the hub removes them, sooner or later, and no decision may depend on when.
  * @param before of an earlier world that had mostly the same objects: reading it is faster than making keys
  */
-export function canonicalWorld(world: World, before?: CanonicalWorld): CanonicalWorld {
+export function canonicalWorld(given: World, before?: CanonicalWorld): CanonicalWorld {
+  // What is held is judged anew.
+  const world = given.held === undefined ? given : { ...given, held: undefined };
   const { keys, areNew } = keysOf(world.placements, before);
   const isInOrder = !areNew || keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);
   if (!isInOrder) return canonicalWorld({ ...world, placements: inOrder(world.placements) });

@@ -1,4 +1,5 @@
 import { PublishedClusters } from '../placement/follow/published-clusters.ts';
+import type { EachResult } from '../placement/engine.ts';
 import type { ScheduleResult } from '../placement/schedule-result.ts';
 import { sameClusters } from '../publish/cluster-change.ts';
 import type { World } from '../snapshot/world.ts';
@@ -6,8 +7,8 @@ import { type CanonicalWorld, canonicalWorld } from './canonical-world.ts';
 import { withOutcomes } from './with-outcomes.ts';
 
 export interface TransitionOptions {
-  /** One result per placement of a world, in its order, as `scheduleAll` gives them; each may be computed when it is asked for. */
-  readonly decide: (world: World) => Iterable<ScheduleResult>;
+  /** One result per placement of a world, in its order, each told what is published for it where that is not what it says. */
+  readonly decide: (world: World) => EachResult;
   /**
    * The clusters that will be published once a result has been judged: those of the result where nothing holds it, else those that are
    * published before the transition, or both while they are exchanged. Asked only where the result is another than what is published.
@@ -27,6 +28,21 @@ export interface Transition {
   readonly rounds: number;
   /** Placements whose decisions kept changing each other; each keeps its last result. Empty: all decisions are at rest. */
   readonly restless: readonly string[];
+}
+
+/** A result, and the clusters that will be published for it. */
+interface Moved {
+  readonly result: ScheduleResult;
+  readonly outcome: readonly string[];
+}
+
+interface Round {
+  readonly results: readonly ScheduleResult[];
+  /** By `namespace/name`. */
+  readonly moved: ReadonlyMap<string, Moved>;
+  readonly restless: readonly string[];
+  /** The world of the round, with what was held in it. */
+  readonly decided: World;
 }
 
 interface Move {
@@ -68,38 +84,54 @@ export class Transitions {
     let { world } = canonical;
     const moves = new Map<string, Move>();
     for (let rounds = 1; ; rounds++) {
-      const results: ScheduleResult[] = [];
-      const outcomes = new Map<string, readonly string[]>();
-      const restless: string[] = [];
-      const { clusters: published } = this.#published.read(world.decisions);
-      for (const result of this.#options.decide(world)) {
-        const key = keys[results.length] ?? '';
-        results.push(result);
-        const outcome = this.#movedTo(key, result, published.get(key) ?? NONE);
-        if (outcome !== undefined) {
-          const times = moves.get(key)?.times ?? 0;
-          if (times >= MAX_MOVES || rounds >= MAX_ROUNDS) restless.push(key);
-          else {
-            outcomes.set(key, outcome);
-            moves.set(key, { times: times + 1, result, world });
-          }
-        }
-        yield;
-      }
-      if (outcomes.size === 0) return transitionOf({ world, keys, results, moves, rounds, restless });
+      const mayMove = (key: string): boolean =>
+        rounds < MAX_ROUNDS && (moves.get(key)?.times ?? 0) < MAX_MOVES;
+      const { results, moved, restless, decided } = yield* this.#round(world, keys, mayMove);
+      for (const [key, { result }] of moved)
+        moves.set(key, { times: (moves.get(key)?.times ?? 0) + 1, result, world: decided });
+      if (moved.size === 0) return transitionOf({ world: decided, keys, results, moves, rounds, restless });
+      const outcomes = new Map([...moved].map(([key, { outcome }]) => [key, outcome]));
       world = withOutcomes(world, outcomes);
     }
   }
 
-  /** The clusters that will be published, where they are not those that are published. */
-  #movedTo(key: string, result: ScheduleResult, published: readonly string[]): readonly string[] | undefined {
-    if (result.outcome === 'skipped' || this.#same.get(result) === published) return undefined;
-    if (sameClusters(result.selected, published)) {
-      this.#same.set(result, published);
-      return undefined;
+  /** Each placement is decided on what will be published for those before it, and on what is published for those after it. */
+  *#round(world: World, keys: readonly string[], mayMove: (key: string) => boolean): Generator<void, Round> {
+    const results: ScheduleResult[] = [];
+    const moved = new Map<string, Moved>();
+    const held: Record<string, readonly string[]> = {};
+    const restless: string[] = [];
+    const { clusters } = this.#published.read(world.decisions);
+    const each = this.#options.decide(world);
+    try {
+      for (let step = each.next(); step.done !== true; ) {
+        const result = step.value;
+        const key = keys[results.length] ?? '';
+        const published = clusters.get(key) ?? NONE;
+        const isPublished = this.#isPublished(result, published);
+        const wanted = isPublished ? published : this.#options.outcomeOf(key, result);
+        const moves = wanted !== published && !sameClusters(wanted, published);
+        const outcome = moves && mayMove(key) ? wanted : published;
+        results.push(result);
+        if (outcome !== published) moved.set(key, { result, outcome });
+        else if (moves) restless.push(key);
+        const isHeld = !isPublished && !sameClusters(outcome, result.selected);
+        if (isHeld) held[key] = outcome;
+        yield;
+        step = each.next(isHeld ? outcome : undefined);
+      }
+    } finally {
+      each.return();
     }
-    const outcome = this.#options.outcomeOf(key, result);
-    return sameClusters(outcome, published) ? undefined : outcome;
+    const decided = Object.keys(held).length === 0 ? world : { ...world, held };
+    return { results, moved, restless, decided };
+  }
+
+  #isPublished(result: ScheduleResult, published: readonly string[]): boolean {
+    if (result.outcome === 'skipped' || this.#same.get(result) === published) return true;
+    if (!sameClusters(result.selected, published)) return false;
+    this.#same.set(result, published);
+    return true;
   }
 }
 

@@ -83,6 +83,18 @@ describe('history on disk', () => {
     for (const [i, { hash }] of digests.entries()) expect(await reader.readWorld(hash)).toEqual(worlds[i]);
   });
 
+  it('gives back what was held, and tells such a world from one in which nothing was', async () => {
+    const held = { 'team-1/web': ['c2', 'c1'], 'team-0/api': [] };
+    const worlds = [worldOf(0), { ...worldOf(0), held }];
+    const store = new HistoryStore({ dir, maxRecords: 8, log });
+    for (const digest of worlds.map(digestWorld)) store.append(recordOf(digest.hash, digest.hash), digest);
+    await store.flush();
+    const hashes = worlds.map((world) => digestWorld(world).hash);
+    expect(new Set(hashes).size).toBe(2);
+    for (const [i, hash] of hashes.entries())
+      expect(await new HistoryReader(dir).readWorld(hash)).toEqual(worlds[i]);
+  });
+
   it('is bounded: old records go with what only they needed', async () => {
     const store = new HistoryStore({ dir, maxRecords: 8, log });
     for (let i = 0; i < 30; i++) {

@@ -204,9 +204,15 @@ export class Simulation {
       barrier,
       decide: function* (world) {
         // One by one, as they are asked for: a decision that nobody took was never made.
-        for (const result of engine(world)) {
-          client.decided(`team-a/${result.placement.metadata.name}`, result.selected);
-          yield result;
+        const each = engine(world);
+        try {
+          for (let step = each.next(); step.done !== true; ) {
+            const { placement, selected } = step.value;
+            client.decided(`team-a/${placement.metadata.name}`, selected);
+            step = each.next(yield step.value);
+          }
+        } finally {
+          each.return();
         }
       },
       emit: () => undefined,

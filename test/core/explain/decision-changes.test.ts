@@ -100,6 +100,53 @@ describe('decisionChanges', () => {
     expect(changesAfter(BEFORE, changes)).toEqual(want);
   });
 
+  describe('of a placement that counts the decisions of others', () => {
+    const balance = {
+      mode: 'Exact' as const,
+      configurations: [
+        { scoreCoordinate: { type: 'BuiltIn' as const, builtIn: 'Balance' as const }, weight: 1 },
+      ],
+    };
+    const web = placement({ numberOfClusters: 1, prioritizerPolicy: balance });
+    const named = (name: string) => ({ ...web, metadata: { ...web.metadata, name } });
+    const pageOf = (name: string, clusters: readonly string[]): World['decisions'][number] => ({
+      apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+      kind: 'PlacementDecision',
+      metadata: {
+        name: `${name}-decision-1`,
+        namespace: 'team',
+        labels: { 'cluster.open-cluster-management.io/placement': name },
+      },
+      status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+    });
+    const clusters = ['a', 'b'].map((name) => cluster(name, {}));
+    const counted = world({ placements: [web, named('other')], clusters });
+    const before = { ...counted, decisions: [pageOf('other', ['a']), pageOf('web', ['b'])] };
+    const causesIn = (after: World): readonly (readonly string[])[] => {
+      const decision = decidePlacement(after, REF);
+      if (decision === undefined) throw new Error('no placement');
+      const { gained, lost } = decisionChanges({ ...decision, before: ['b'], worldBefore: before });
+      return [...gained, ...lost].map(({ causes }) => causes);
+    };
+
+    it('names the one that was deleted', () => {
+      const after = { ...before, placements: [web], decisions: [pageOf('web', ['b'])] };
+      const cause = 'Placement team/other (deleted: its decisions no longer count)';
+      expect(causesIn(after)).toEqual([[cause], [cause]]);
+    });
+
+    it('names the one that moved', () => {
+      const moved = {
+        ...before,
+        placements: [web],
+        decisions: [pageOf('other', ['b']), pageOf('web', ['b'])],
+      };
+      const after = { ...moved, placements: [web, { ...named('other'), spec: { numberOfClusters: 0 } }] };
+      const cause = 'Placement team/other (its decisions changed)';
+      expect(causesIn(after)).toEqual([[cause], [cause]]);
+    });
+  });
+
   it('leaves the causes open when the world of before is not known', () => {
     const decision = decidePlacement(applyWorldChanges(BEFORE, [TAINT_B]), REF);
     if (decision === undefined) throw new Error('no placement');

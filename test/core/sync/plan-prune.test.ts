@@ -53,6 +53,29 @@ describe('planPrune', () => {
     });
   });
 
+  it('holds what takes too much away for as long as the same is to go, though nothing is lost by it any more', () => {
+    const wanted = wanting(...members.slice(1));
+    const loss = {
+      holder: 'Placement team-a/web',
+      by: ['ConfigMap team-a/c0'],
+      what: 'clusters' as const,
+      count: 3,
+      of: 3,
+      clusters: ['a', 'b', 'c'],
+      budget: undefined,
+      heldFor: undefined,
+    };
+    const held = planPrune(input({ wanted, losses: [loss] }));
+    if (held.kind !== 'held') throw new Error(held.kind);
+    expect(held.isForLosses).toBe(true);
+    const { token, message } = held;
+    const heldLosses = { token, message };
+    expect(planPrune(input({ wanted, heldLosses }))).toEqual({ ...held });
+    expect(planPrune(input({ wanted, heldLosses, releasedTokens: [token] })).kind).toBe('prune');
+    // Other objects are another deletion.
+    expect(planPrune(input({ wanted: wanting(...members.slice(2)), heldLosses })).kind).toBe('prune');
+  });
+
   it('does not care for the version in Git', () => {
     const moved = { ...members[0]!, apiVersion: 'v2' };
     expect(planPrune(input({ members: [members[0]!], wanted: wanting(moved) }))).toMatchObject({
@@ -125,6 +148,7 @@ describe('planPrune', () => {
         kind: 'held',
         token: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
         objects: [one, two],
+        isForLosses: false,
         message:
           '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet holds in Git would be left on the hub; ' +
           'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, mend the source: its ref and its paths, say. ' +

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Placement, PlacementSpec } from '../../../src/core/model/placement.ts';
 import type { PlacementDecision } from '../../../src/core/model/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../../src/core/model/placement-decision.ts';
+import type { EachResult } from '../../../src/core/placement/engine.ts';
 import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
+import { scheduleEach } from '../../../src/core/placement/schedule-each.ts';
 import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import type { TransitionOptions } from '../../../src/core/transition/transition.ts';
@@ -46,7 +48,7 @@ function hub(placements: readonly Placement[], decisions: readonly PlacementDeci
   return { ...worldOf({ clusters }), placements, decisions };
 }
 
-const options: TransitionOptions = { decide: scheduleAll, outcomeOf: (_key, { selected }) => selected };
+const options: TransitionOptions = { decide: scheduleEach, outcomeOf: (_key, { selected }) => selected };
 const selectedOf = (results: ReadonlyMap<string, ScheduleResult>) =>
   Object.fromEntries([...results].map(([key, { selected }]) => [key.slice('team/'.length), selected]));
 
@@ -96,13 +98,28 @@ describe('a transition', () => {
     );
   });
 
+  it('counts what stays published of a held placement, and not what it asks for', () => {
+    const start = hub(
+      [placement('a', { ...BALANCE, numberOfClusters: 2 }), placement('b')],
+      [page('a', ['c1'])],
+    );
+    const holding: TransitionOptions = {
+      ...options,
+      outcomeOf: (key, { selected }) => (key === 'team/a' ? ['c1'] : selected),
+    };
+    const { results, world } = completeTransition(holding, start);
+    expect(selectedOf(results)).toEqual({ a: ['c1', 'c2'], b: ['c2'] });
+    expect(world.held).toEqual({ 'team/a': ['c1'] });
+  });
+
   it('stops placements that keep changing each other, in the same way each time', () => {
     let calls = 0;
     const start = hub([placement('a'), placement('b')], []);
-    const flip = (world: World): readonly ScheduleResult[] => {
+    const flip = function* (world: World): EachResult {
       calls += 1;
       const [a, b] = scheduleAll(world) as [ScheduleResult, ScheduleResult];
-      return [{ ...a, selected: [calls % 2 === 0 ? 'c1' : 'c2'] }, b];
+      yield { ...a, selected: [calls % 2 === 0 ? 'c1' : 'c2'] };
+      yield b;
     };
     const { restless, rounds, results, decidedIn } = completeTransition({ ...options, decide: flip }, start);
     expect([restless, rounds]).toEqual([['team/a'], 5]);

@@ -186,9 +186,9 @@ export class PlacementPublisher {
 
   /** How long the result has to wait before anything may come of it; 0: not at all. */
   #tooEarlyMs({ key, published }: Site, result: ScheduleResult, wanted: Publication): number {
-    const { isOfOneCommit, isHubCompared, approvals } = this.#deps;
-    const mayWait = published.length > 0 || !isHubCompared();
-    if (mayWait && movesClusters(wanted) && !isOfOneCommit(key, result)) return HALF_COMMIT_RETRY_MS;
+    const { isOfOneCommit, approvals } = this.#deps;
+    // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end.
+    if (movesClusters(wanted) && !isOfOneCommit(key, result)) return HALF_COMMIT_RETRY_MS;
     if (movesClusters(wanted) && this.#disturbed.isOfRemains(key, result, publishedClusters(published)))
       return REMAINS_RETRY_MS;
     // Half of a commit on the hub makes something else of it.

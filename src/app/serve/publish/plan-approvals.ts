@@ -37,6 +37,9 @@ export class PlanApprovals {
   readonly #store: PlansStore;
   readonly #clock: Clock;
   readonly #sources: readonly string[];
+  /** By source: placements of which the commit that is on its way to the hub withdraws or replaces an approval. */
+  readonly #withdrawn = new Map<string, ReadonlySet<string>>();
+  readonly #listeners = new Set<(placement: string) => void>();
 
   constructor(store: PlansStore, clock: Clock, sources: readonly string[]) {
     this.#store = store;
@@ -56,6 +59,13 @@ export class PlanApprovals {
     );
     for (const [placement, tokens] of fresh)
       pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
+    const isReplaced = ([placement, { tokens }]: [string, PendingPlan]): boolean =>
+      tokens.join() !== (now.get(placement) ?? []).join();
+    const gone = Object.entries(before?.pending ?? {}).filter(isReplaced);
+    this.#withdrawn.set(
+      source,
+      new Set([...(this.#withdrawn.get(source) ?? []), ...gone.map(([placement]) => placement)]),
+    );
     const plans = { seen, pending: Object.fromEntries(pending) };
     if (JSON.stringify(plans) !== JSON.stringify(before)) this.#store.set(source, plans);
   }
@@ -65,6 +75,14 @@ export class PlanApprovals {
     this.#update(source, (plan) =>
       plan.followedAtMs === undefined ? { ...plan, followedAtMs: this.#clock.now() } : plan,
     );
+    const withdrawn = this.#withdrawn.get(source) ?? [];
+    this.#withdrawn.delete(source);
+    for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
+  }
+
+  /** Called with a placement (`namespace/name`) when the hub follows a commit that withdraws or replaces its approval: what it held may happen. */
+  onWithdrawn(listener: (placement: string) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** @param placement `namespace/name` */

@@ -8,6 +8,7 @@ import { lostBecause } from '../../../core/explain/lost-because.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
 import type { Placement } from '../../../core/model/placement.ts';
+import type { EachResult } from '../../../core/placement/engine.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
 import { clusterChange } from '../../../core/publish/cluster-change.ts';
 import { decisionPageOf, publishedClusters } from '../../../core/publish/decision-page.ts';
@@ -59,7 +60,7 @@ export interface PipelineOptions {
   readonly approvals: PlanApprovals;
   readonly barrier: CommitBarrier;
   /** One result per placement, each computed when it is asked for. */
-  readonly decide: (world: World) => Iterable<ScheduleResult>;
+  readonly decide: (world: World) => EachResult;
   /** A commit is on its way to the hub. Default: never. */
   readonly isFollowing?: () => boolean;
   /** Which of several processes publishes; the others only decide. Default: this one. */
@@ -225,8 +226,9 @@ export class PublishPipeline {
   }
 
   #listen(): void {
-    const { inventory } = this.#options;
+    const { inventory, approvals } = this.#options;
     const { scheduling } = this;
+    approvals.onWithdrawn((placement) => scheduling.request('decisions', placement));
     for (const { store } of [inventory.clusters, inventory.clusterSets, inventory.bindings, inventory.scores])
       store.onChange(() => scheduling.request('inputs'));
     inventory.placements.store.onChange((change) => {

@@ -89,10 +89,10 @@ async function hold(
   { areAll }: PruneState,
   memory: PruneMemory & { readonly counted: number },
 ): Promise<PruneOutcome> {
-  const { message, token } = plan;
+  const { message, token, isForLosses } = plan;
   const { releases, earlier, earlierLosses, nowMs, membersBefore, counted } = memory;
   await parts.registry.annotate({
-    ...noteHeld(token, message),
+    ...noteHeld(token, message, isForLosses),
     ...(areAll ? noteMembersBefore(membersBefore ?? counted) : {}),
     ...restOf(parts, plan.objects, releases),
     ...noteDeletions(earlier, nowMs),
@@ -135,7 +135,7 @@ async function prune(
     ...noteLosses([...earlierLosses, ...lossesAt(takenBy(gone, losses), nowMs, parts.digest)], nowMs),
   });
   await parts.registry.annotate({
-    ...noteHeld('', ''),
+    ...noteHeld('', '', false),
     ...noteMembersBefore(undefined),
     // A release begins anew.
     ...(releasedToken === undefined

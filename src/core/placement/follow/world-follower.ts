@@ -1,7 +1,6 @@
 import type { World } from '../../snapshot/world.ts';
-import type { EngineOptions } from '../engine.ts';
+import type { EachResult, EngineOptions } from '../engine.ts';
 import { PlacementEngine } from '../engine.ts';
-import type { ScheduleResult } from '../schedule-result.ts';
 import { PublishedClusters } from './published-clusters.ts';
 import { worldDelta } from './world-delta.ts';
 
@@ -24,22 +23,17 @@ export class WorldFollower {
    * One result per placement of the world, in its order, each computed when it is asked for. Whoever wants no more of them
    * ends the generator (as leaving a `for` loop does): the next world is decided the same, whatever was left out of this one.
    */
-  *decide(world: World): Generator<ScheduleResult, void> {
+  *decide(world: World): EachResult {
     const last = this.#last;
     // An engine that failed is not used again.
     this.#last = undefined;
-    if (last === undefined) {
-      const engine = new PlacementEngine(world, this.#options);
-      const results = engine.scheduleAll();
-      const published = new PublishedClusters();
-      published.read(world.decisions);
-      this.#last = { world, engine, published };
-      yield* results;
-      return;
-    }
-    const { engine, published } = last;
-    const delta = worldDelta(last.world, world);
-    const results = engine.scheduleAgain(delta, world.placements, published.read(world.decisions));
+    const engine = last?.engine ?? new PlacementEngine(world, this.#options);
+    const published = last?.published ?? new PublishedClusters();
+    const pages = published.read(world.decisions);
+    const results =
+      last === undefined
+        ? engine.scheduleEach()
+        : engine.scheduleAgain(worldDelta(last.world, world), world.placements, pages);
     let failed = false;
     try {
       yield* results;
@@ -47,7 +41,7 @@ export class WorldFollower {
       failed = true;
       throw error;
     } finally {
-      if (!failed) this.#last = { ...last, world };
+      if (!failed) this.#last = { world, engine, published };
     }
   }
 }

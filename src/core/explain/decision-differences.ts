@@ -1,0 +1,60 @@
+import type { PlacementDecision } from '../model/placement-decision.ts';
+import { decisionOwner } from '../placement/decision-owner.ts';
+import { PublishedClusters } from '../placement/follow/published-clusters.ts';
+import { sameClusters } from '../publish/cluster-change.ts';
+import type { World } from '../snapshot/world.ts';
+import type { WorldDifference } from './world-difference.ts';
+
+export interface DecisionDifference extends WorldDifference {
+  /** Clusters that the placement gained or lost. */
+  readonly moved: ReadonlySet<string>;
+}
+
+/**
+ * Other placements whose decisions are not the same in two worlds: Balance counts them.
+ * @param own `namespace/name` of the placement that is explained
+ * @param standing `namespace/name` of each placement that exists in the later world; undefined: nobody knows
+ */
+export function decisionDifferences(
+  before: World,
+  after: World,
+  { own, standing }: { readonly own: string; readonly standing: ReadonlySet<string> | undefined },
+): readonly DecisionDifference[] {
+  const [old, present] = [before, after].map(
+    ({ decisions }) => new PublishedClusters().read(decisions).clusters,
+  ) as [ReadonlyMap<string, readonly string[]>, ReadonlyMap<string, readonly string[]>];
+  const owners = [...new Set([...old.keys(), ...present.keys()])].filter(
+    (owner) => owner !== '' && owner !== own,
+  );
+  return owners.flatMap((owner) => {
+    const [was = [], is = []] = [old.get(owner), present.get(owner)];
+    if (sameClusters(was, is)) return [];
+    const isDeleted = standing !== undefined && !standing.has(owner);
+    return [
+      {
+        object: `Placement ${owner} (${wordsFor({ isDeleted, isNew: !old.has(owner) })})`,
+        cluster: undefined,
+        kind: 'PlacementDecision',
+        moved: new Set([
+          ...was.filter((one) => !is.includes(one)),
+          ...is.filter((one) => !was.includes(one)),
+        ]),
+        undo: (world) => ({ ...world, decisions: withPagesOf(owner, before.decisions, world.decisions) }),
+      },
+    ];
+  });
+}
+
+function wordsFor({ isDeleted, isNew }: { readonly isDeleted: boolean; readonly isNew: boolean }): string {
+  if (isDeleted) return 'deleted: its decisions no longer count';
+  return isNew ? 'its first decisions count' : 'its decisions changed';
+}
+
+function withPagesOf(
+  owner: string,
+  from: readonly PlacementDecision[],
+  to: readonly PlacementDecision[],
+): readonly PlacementDecision[] {
+  const isOf = (page: PlacementDecision): boolean => decisionOwner(page) === owner;
+  return [...to.filter((page) => !isOf(page)), ...from.filter(isOf)];
+}

@@ -1,0 +1,83 @@
+import {
+  type ManifestWorkReplicaSet,
+  REPLICA_SET_LABEL,
+  WORK_PLACEMENT_LABEL,
+} from '../model/manifest-work-replica-set.ts';
+import { namespacedName } from '../model/object-ref.ts';
+import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
+import type { PlanSide } from './plan-input.ts';
+
+/** By `namespace/name` of a placement. */
+type Published = ReadonlyMap<string, readonly string[]>;
+/** Clusters of a replica set by the name of the placement through which they came. */
+type Works = ReadonlyMap<string, readonly string[]>;
+
+function askedBy({ spec }: ManifestWorkReplicaSet): readonly string[] {
+  return [...new Set(spec.placementRefs.map(({ name }) => name))];
+}
+
+/** `namespace/name` of each placement that a replica set asks. */
+export function placementsOf(replicaSet: ManifestWorkReplicaSet): readonly string[] {
+  const { namespace } = replicaSet.metadata;
+  return askedBy(replicaSet).map((name) => namespacedName({ namespace, name }));
+}
+
+/** The clusters on which replica sets have works, before a merge and after it: the rules of `planReplicaSet`. */
+export class ReplicaSetWorks {
+  readonly #published: Published;
+  /** By owner label; undefined: nobody knows, so that what is published tells. */
+  readonly #works: ReadonlyMap<string, Works> | undefined;
+
+  /** @param published before the merge */
+  constructor(published: Published, works: PlanSide['works']) {
+    this.#published = published;
+    this.#works = works && worksByOwner(works);
+  }
+
+  before(replicaSet: ManifestWorkReplicaSet): readonly string[] {
+    return [...this.#worksOf(replicaSet).values()].flat();
+  }
+
+  /**
+   * Where a placement is missing, what stands there through it stays, and so does what stands there through one that is not asked any
+   * more: the reference may be mistyped.
+   * @param standing as it was before the merge; undefined: it was not there
+   * @param published after the merge; of each placement that exists
+   */
+  after(
+    replicaSet: ManifestWorkReplicaSet,
+    standing: ManifestWorkReplicaSet | undefined,
+    published: Published,
+  ): readonly string[] {
+    const works = standing === undefined ? NO_WORKS : this.#worksOf(standing);
+    const { namespace } = replicaSet.metadata;
+    const asked = askedBy(replicaSet);
+    const through = asked.map((name) => published.get(namespacedName({ namespace, name })));
+    const selected = asked.flatMap((name, at) => through[at] ?? works.get(name) ?? []);
+    if (!through.includes(undefined)) return selected;
+    const others = [...works].filter(([name]) => !asked.includes(name));
+    return [...selected, ...others.flatMap(([, clusters]) => clusters)];
+  }
+
+  #worksOf(replicaSet: ManifestWorkReplicaSet): Works {
+    const { namespace } = replicaSet.metadata;
+    if (this.#works !== undefined) return this.#works.get(ownerLabelValue(replicaSet.metadata)) ?? NO_WORKS;
+    const through = (name: string): readonly string[] =>
+      this.#published.get(namespacedName({ namespace, name })) ?? [];
+    return new Map(askedBy(replicaSet).map((name) => [name, through(name)]));
+  }
+}
+
+const NO_WORKS: Works = new Map();
+
+function worksByOwner(works: NonNullable<PlanSide['works']>): ReadonlyMap<string, Works> {
+  const owners = new Map<string, Map<string, string[]>>();
+  for (const { metadata } of works) {
+    const { [REPLICA_SET_LABEL]: owner, [WORK_PLACEMENT_LABEL]: placement = '' } = metadata.labels ?? {};
+    if (owner === undefined) continue;
+    const own = owners.get(owner) ?? new Map<string, string[]>();
+    owners.set(owner, own);
+    own.set(placement, [...(own.get(placement) ?? []), metadata.namespace ?? '']);
+  }
+  return owners;
+}

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+
+/*
+ * What Git and the outside world may say next, as data. A state is what a repository declares; a commit says some of it anew.
+ */
+
+export const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
+export const PLACEMENTS = ['api', 'batch', 'cache', 'web'];
+export const REPLICA_SETS = ['front', 'back'];
+export const SETS = ['prod', 'blue', 'eu'] as const;
+
+const weights = (balance: number, steady: number, usage: number) => ({
+  mode: 'Exact',
+  configurations: [
+    { scoreCoordinate: { type: 'BuiltIn', builtIn: 'Balance' }, weight: balance },
+    { scoreCoordinate: { type: 'BuiltIn', builtIn: 'Steady' }, weight: steady },
+    ...(usage === 0
+      ? []
+      : [
+          {
+            scoreCoordinate: { type: 'AddOn', addOn: { resourceName: 'usage', scoreName: 'cpu' } },
+            weight: usage,
+          },
+        ]),
+  ],
+});
+
+const gone = <T>(present: fc.Arbitrary<T>, freq: number): fc.Arbitrary<T | undefined> =>
+  fc.option(present, { freq, nil: undefined });
+
+const clusterState = fc.record({
+  region: fc.constantFrom('eu', 'us'),
+  tainted: fc.constantFrom(false, false, false, true),
+  set: fc.constantFrom('prod', 'prod', 'prod', 'blue', 'none'),
+});
+const placementState = fc.record({
+  numberOfClusters: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined, freq: 4 }),
+  policy: fc.constantFrom(undefined, weights(1, 0, 0), weights(1, 3, 0), weights(3, 1, 0), weights(1, 1, 2)),
+  region: fc.constantFrom(undefined, undefined, 'eu'),
+  sets: fc.constantFrom<readonly (typeof SETS)[number][]>(['prod'], ['prod'], ['prod', 'blue'], ['eu'], []),
+  budget: fc.constantFrom(undefined, '1', '50%', '100%'),
+  /** The folder that its file is in. */
+  folder: fc.constantFrom('placements', 'placements', 'moved'),
+});
+const replicaSetState = fc.record({
+  placements: fc.subarray(PLACEMENTS, { minLength: 1, maxLength: 2 }),
+  value: fc.constantFrom('1', '2'),
+});
+
+/** What the score provider of a cluster says, outside of Git. */
+const score = fc.record({
+  value: fc.integer({ min: -100, max: 100 }),
+  validUntil: fc.constantFrom(undefined, '2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z'),
+});
+
+/** A file that cannot be understood: what it declared before stays. */
+const typo = fc.constantFrom(undefined, undefined, undefined, 'kind', 'schema', 'empty');
+
+export const commit = fc.record({
+  clusters: fc.dictionary(fc.constantFrom(...CLUSTERS), gone(clusterState, 9), { maxKeys: 3 }),
+  sets: fc.dictionary(fc.constantFrom(...SETS), fc.constantFrom(true, true, true, false), { maxKeys: 1 }),
+  bindings: fc.dictionary(fc.constantFrom(...SETS), fc.constantFrom(true, true, true, false), { maxKeys: 1 }),
+  placements: fc.dictionary(fc.constantFrom(...PLACEMENTS), gone(placementState, 6), { maxKeys: 2 }),
+  replicaSets: fc.dictionary(fc.constantFrom(...REPLICA_SETS), gone(replicaSetState, 6), { maxKeys: 1 }),
+  works: fc.dictionary(fc.constantFrom(...CLUSTERS), fc.boolean(), { maxKeys: 1 }),
+  typo: fc.record({ what: typo, placement: fc.constantFrom(...PLACEMENTS) }),
+  scores: fc.dictionary(fc.constantFrom(...CLUSTERS), score, { maxKeys: 1 }),
+  /** It brings the release of what is held: of placements, of deletions. */
+  releases: fc.constantFrom('none', 'none', 'placements', 'deletions', 'all'),
+  approval: fc.constantFrom('none', 'none', 'none', 'right', 'other'),
+  /** When the controller is killed. `writes`: that many after the merge; the last one is carried out, or not. */
+  kill: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(undefined) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        when: fc.constantFrom<'before' | 'during' | 'after'>('before', 'during', 'during', 'after'),
+        writes: fc.integer({ min: 1, max: 25 }),
+        lastIsDone: fc.boolean(),
+      }),
+    },
+  ),
+});
+export type Commit = typeof commit extends fc.Arbitrary<infer T> ? T : never;
+
+export type State = Readonly<
+  Pick<Commit, 'clusters' | 'sets' | 'bindings' | 'placements' | 'replicaSets' | 'works'>
+>;
+
+const all = <T>(names: readonly string[], value: T): Record<string, T> =>
+  Object.fromEntries(names.map((name) => [name, value]));
+
+export const START: State = {
+  clusters: all(CLUSTERS, { region: 'eu', tainted: false, set: 'prod' }),
+  sets: all(SETS, true),
+  bindings: all(SETS, true),
+  placements: all(PLACEMENTS, {
+    numberOfClusters: 3,
+    policy: weights(1, 0, 0),
+    region: undefined,
+    sets: ['prod'],
+    budget: '50%',
+    folder: 'placements',
+  }),
+  replicaSets: {
+    front: { placements: ['web'], value: '1' },
+    back: { placements: ['api', 'batch'], value: '1' },
+  },
+  works: { c1: true, c2: true },
+};
+
+export function stateAfter(state: State, change: Commit): State {
+  return {
+    clusters: { ...state.clusters, ...change.clusters },
+    sets: { ...state.sets, ...change.sets },
+    bindings: { ...state.bindings, ...change.bindings },
+    placements: { ...state.placements, ...change.placements },
+    replicaSets: { ...state.replicaSets, ...change.replicaSets },
+    works: { ...state.works, ...change.works },
+  };
+}

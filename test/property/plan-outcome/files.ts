@@ -1,0 +1,133 @@
+import { template } from '../../core/work/replica-set-world.ts';
+import { cluster, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
+import { CLUSTERS, type Commit, PLACEMENTS, REPLICA_SETS, SETS, type State } from './commits.ts';
+
+const CLUSTER = 'cluster.open-cluster-management.io';
+
+type Files = Readonly<Record<string, string | undefined>>;
+
+/** What only one commit says. */
+export interface Said {
+  readonly typo: Commit['typo'];
+  /** Tokens by the name of the placement. */
+  readonly releases: Readonly<Record<string, string>>;
+}
+
+/** The files of a state; undefined: it is not there. */
+export function filesOf(state: State, { typo, releases }: Said): Files {
+  const files: Record<string, string | undefined> = {
+    'namespaces.yaml': yaml(namespace('team-a'), ...CLUSTERS.map(namespace)),
+  };
+  for (const name of SETS) {
+    files[`sets/${name}.yaml`] = state.sets[name] === true ? yaml(clusterSet(name)) : undefined;
+    files[`bindings/${name}.yaml`] = state.bindings[name] === true ? yaml(binding(name)) : undefined;
+  }
+  for (const name of CLUSTERS) {
+    const own = state.clusters[name];
+    files[`clusters/${name}.yaml`] = own && yaml(clusterOf(name, own));
+    files[`works/${name}.yaml`] = state.works[name] === true ? yaml(work(name)) : undefined;
+  }
+  for (const name of REPLICA_SETS) {
+    const own = state.replicaSets[name];
+    files[`replica-sets/${name}.yaml`] = own && yaml(replicaSet(name, own));
+  }
+  for (const name of PLACEMENTS)
+    for (const folder of ['placements', 'moved']) {
+      const own = state.placements[name];
+      const text = own?.folder === folder ? yaml(placementOf(name, own, releases[name])) : undefined;
+      files[`${folder}/${name}.yaml`] = text && (typo.placement === name ? mistyped(text, typo.what) : text);
+    }
+  return files;
+}
+
+function mistyped(text: string, what: Commit['typo']['what']): string {
+  switch (what) {
+    case 'kind':
+      return text.replace('kind: Placement', 'kind: Placment');
+    case 'schema':
+      return text
+        .replace('spec:\n', 'spec:\n  numberOfClusters: three\n')
+        .replace(/numberOfClusters: \d+\n/, '');
+    case 'empty':
+      return '';
+    case undefined:
+      return text;
+  }
+}
+
+const clusterSet = (name: (typeof SETS)[number]) => ({
+  apiVersion: `${CLUSTER}/v1beta2`,
+  kind: 'ManagedClusterSet',
+  metadata: { name },
+  spec:
+    name === 'eu'
+      ? {
+          clusterSelector: {
+            selectorType: 'LabelSelector',
+            labelSelector: { matchLabels: { region: 'eu' } },
+          },
+        }
+      : {},
+});
+
+const binding = (name: string) => ({
+  apiVersion: `${CLUSTER}/v1beta2`,
+  kind: 'ManagedClusterSetBinding',
+  metadata: { name, namespace: 'team-a' },
+  spec: { clusterSet: name },
+});
+
+function clusterOf(name: string, own: NonNullable<State['clusters'][string]>) {
+  return cluster(name, {
+    labels: { region: own.region, [`${CLUSTER}/clusterset`]: own.set },
+    taints: own.tainted ? [{ key: 'drain', effect: 'NoSelect' }] : [],
+  });
+}
+
+function placementOf(
+  name: string,
+  own: NonNullable<State['placements'][string]>,
+  release: string | undefined,
+) {
+  const { numberOfClusters, policy, region, budget, sets } = own;
+  const selector = region && [{ requiredClusterSelector: { labelSelector: { matchLabels: { region } } } }];
+  const spec = {
+    clusterSets: sets,
+    ...(numberOfClusters !== undefined && { numberOfClusters }),
+    ...(policy && { prioritizerPolicy: policy }),
+    ...(selector && { predicates: selector }),
+  };
+  return placement(name, spec, {
+    ...(budget !== undefined && { 'berth.dev/removal-budget': budget }),
+    ...(release !== undefined && { 'berth.dev/release': release }),
+  });
+}
+
+function replicaSet(name: string, { placements, value }: NonNullable<State['replicaSets'][string]>) {
+  return {
+    apiVersion: 'work.open-cluster-management.io/v1alpha1',
+    kind: 'ManifestWorkReplicaSet',
+    metadata: { name, namespace: 'team-a' },
+    spec: {
+      manifestWorkTemplate: template(value),
+      placementRefs: placements.map((one) => ({ name: one })),
+    },
+  };
+}
+
+const work = (clusterName: string) => ({
+  apiVersion: 'work.open-cluster-management.io/v1',
+  kind: 'ManifestWork',
+  metadata: { name: 'own', namespace: clusterName },
+  spec: template('1'),
+});
+
+/** There is something to apply of every commit; releases and approvals are on it. */
+export const marker = (number: number, annotations: Readonly<Record<string, string>>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { ...MARKER, annotations },
+  data: { commit: String(number) },
+});
+
+export const MARKER = { namespace: 'team-a', name: 'marker' };

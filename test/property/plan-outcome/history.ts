@@ -1,0 +1,236 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { dataOf, RECORDS_LABEL } from '../../../src/app/serve/publish/hub-records.ts';
+import { ADDON_PLACEMENT_SCORE, apiVersionOf, CONFIG_MAP } from '../../../src/core/model/kinds.ts';
+import { formatRef } from '../../../src/core/model/object-ref.ts';
+import type { Plan } from '../../../src/core/preview/plan.ts';
+import { approval } from '../../../src/core/preview/plan-words.ts';
+import { recordsOf } from '../../../src/core/publish/compact-record.ts';
+import { yaml } from '../../app/serve/fleet-fixture.ts';
+import { ServedFleet } from '../../app/serve/served-fleet.ts';
+import { PATIENCE_MS } from '../../fakes/patience.ts';
+import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
+import { filesOf, MARKER, marker, type Said } from './files.ts';
+import { Lives } from './lives.ts';
+import { expectedAfter, type Outcome, readOutcome } from './outcome.ts';
+
+const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS) };
+const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
+
+/** A hub, a repository and a controller that may be killed; each commit is planned, merged and compared. */
+export class History {
+  readonly #fleet: ServedFleet;
+  readonly #root = mkdtempSync(join(tmpdir(), 'berth-plan-'));
+  readonly #isOpen: boolean;
+  readonly #lives: Lives;
+  #state = START;
+  #before: Outcome | undefined;
+  /** Placements that the last commit released. */
+  #released: ReadonlySet<string> = new Set();
+  /** The last plan. */
+  #planned = '';
+
+  private constructor(fleet: ServedFleet, isOpen: boolean) {
+    this.#fleet = fleet;
+    this.#isOpen = isOpen;
+    this.#lives = new Lives(fleet, {
+      sources: [{ url: fleet.git.path, ref: { type: 'branch', name: 'main' } }],
+      ...(isOpen && { budget: { percent: 100, atLeast: 0 } }),
+    });
+  }
+
+  /** @param isOpen the budget lets everything go */
+  static async begin(isOpen: boolean): Promise<History> {
+    const fleet = await ServedFleet.create();
+    const history = new History(fleet, isOpen);
+    const files = Object.entries(filesOf(START, NOTHING_SAID)).filter(([, text]) => text !== undefined);
+    fleet.git.commit(Object.fromEntries(files), 'First');
+    await history.#lives.begin();
+    for (const name of PLACEMENTS) await fleet.published(name);
+    return history;
+  }
+
+  async close(): Promise<void> {
+    await this.#fleet.close();
+    this.#lives.remove();
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  async merge(change: Commit, number: number): Promise<void> {
+    const { git } = this.#fleet;
+    const before = await this.#rest(change);
+    git.run('checkout', '-q', '-B', 'next', 'main');
+    this.#state = stateAfter(this.#state, change);
+    // The file as it was before still brings its release, and nobody but the controller knows whether that was used.
+    const isReleased = this.#released.has(change.typo.placement);
+    // A process that dies before it wrote the record of a release takes the knowledge that it was used with it.
+    const releases = change.kill?.when === 'during' ? 'none' : change.releases;
+    const said = {
+      typo: isReleased ? NOTHING_SAID.typo : change.typo,
+      releases: placementReleases(before, releases),
+    };
+    this.#released = new Set(Object.keys(said.releases));
+    const annotations = deletionRelease(before, releases);
+    this.#commit(said, number, annotations);
+    let plan = await this.#plan();
+    if (change.approval !== 'none') {
+      const approved = change.approval === 'right' ? tokensOf(plan, number) : otherPlan(number);
+      if (approved !== '') this.#commit(said, number, { ...annotations, 'berth.dev/plan': approved });
+      plan = await this.#plan();
+    }
+    const planned = expectedAfter(before, plan);
+    if (change.kill?.when === 'before') await this.#lives.killAndBegin();
+    if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
+    git.merge('next');
+    if (change.kill?.when === 'during') await this.#reviveWhenDead(planned, number);
+    await this.#reaches(planned, number, notesOf(change, plan));
+    if (change.kill?.when === 'after') {
+      await this.#lives.killAndBegin();
+      await this.#reaches(planned, number, notesOf(change, plan));
+    }
+    this.#before = planned;
+    this.#planned = notesOf(change, plan);
+  }
+
+  /** What there is before a commit: what the last plan said, after news from outside what came of it. */
+  async #rest({ scores }: Commit): Promise<Outcome> {
+    const found = await this.#outcome();
+    if (this.#before !== undefined) expect(found, this.#planned).toEqual(this.#before);
+    if (Object.keys(scores).length === 0) return found;
+    await this.#tellScores(scores);
+    // Nothing tells that nothing more comes of it: it is looked at until two looks in a row show the same.
+    let [last, at] = [found, ''];
+    await expect
+      .poll(
+        async () => {
+          await this.#fleet.until(async () => (await this.#areRecordsWritten()) || undefined);
+          const now = await this.#outcome();
+          const text = `${JSON.stringify(now)} ${this.#fleet.events.filter(({ kind }) => kind === 'published' || kind === 'decided').length}`;
+          const isSame = text === at;
+          [last, at] = [now, text];
+          return isSame;
+        },
+        { ...WAIT, interval: 400 },
+      )
+      .toBe(true);
+    return last;
+  }
+
+  #commit(said: Said, number: number, annotations: Readonly<Record<string, string>>): void {
+    const { git } = this.#fleet;
+    const isChanged = ([file, text]: [string, string | undefined]): boolean =>
+      text !== undefined || existsSync(join(git.path, file));
+    const files = Object.entries(filesOf(this.#state, said)).filter(isChanged);
+    git.commit(
+      { ...Object.fromEntries(files), 'marker.yaml': yaml(marker(number, annotations)) },
+      `Commit ${number}`,
+    );
+  }
+
+  async #reaches(planned: Outcome, number: number, message: string): Promise<void> {
+    const { hub } = this.#fleet;
+    const applied = async () =>
+      ((await hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string } | undefined)?.commit;
+    await expect.poll(applied, WAIT).toBe(String(number));
+    await expect.poll(() => this.#outcome(), { ...WAIT, message }).toEqual(planned);
+    await expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);
+  }
+
+  /** A commit that takes fewer writes than that kills nobody. */
+  async #reviveWhenDead(planned: Outcome, number: number): Promise<void> {
+    const isThere = async (): Promise<boolean> => {
+      const marked = (await this.#fleet.hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string };
+      return (
+        marked?.commit === String(number) && JSON.stringify(await this.#outcome()) === JSON.stringify(planned)
+      );
+    };
+    const isOver = expect.poll(async () => this.#lives.isDead || (await isThere()), WAIT);
+    // Where it is not, the next process shows what differs.
+    await isOver.toBe(true).catch(() => undefined);
+    await this.#lives.killAndBegin();
+  }
+
+  /** What a plan knows of the past it reads there. */
+  async #areRecordsWritten(): Promise<boolean> {
+    const { items } = await this.#fleet.hub.api.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
+    const written = new Set(items.flatMap((item) => recordsOf(dataOf(item))).map(({ hash }) => hash));
+    const last = new Map<string, string>();
+    for (const event of this.#fleet.events)
+      if (event.kind === 'published') last.set(event.placement, event.record);
+    return [...last.values()].every((hash) => written.has(hash));
+  }
+
+  async #plan(): Promise<Plan> {
+    const { hub } = this.#fleet;
+    const words = ['plan', '--base', 'main', '--head', 'next', '--kubeconfig', hub.kubeconfig, '-o', 'json'];
+    const settings = join(this.#root, 'settings.yaml');
+    writeFileSync(settings, yaml(settingsOf(this.#fleet.git.path, this.#isOpen)));
+    words.push('--config', settings);
+    const { stdout, stderr } = await this.#fleet.berth(...words);
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as Plan;
+  }
+
+  #outcome(): Promise<Outcome> {
+    return readOutcome(this.#fleet.hub.api, this.#fleet.decisions);
+  }
+
+  async #tellScores(scores: Commit['scores']): Promise<void> {
+    const { api } = this.#fleet.hub;
+    for (const [cluster, { value, validUntil }] of Object.entries(scores)) {
+      const metadata = { name: 'usage', namespace: cluster };
+      const apiVersion = apiVersionOf(ADDON_PLACEMENT_SCORE);
+      const object = { apiVersion, kind: 'AddOnPlacementScore', metadata };
+      const status = { scores: [{ name: 'cpu', value }], validUntil: validUntil ?? null };
+      if ((await api.get(ADDON_PLACEMENT_SCORE, metadata)) === undefined)
+        await api.create(ADDON_PLACEMENT_SCORE, object);
+      await api.mergePatch(ADDON_PLACEMENT_SCORE, metadata, { status }, { subresource: 'status' });
+    }
+  }
+}
+
+const settingsOf = (url: string, isOpen: boolean) => ({
+  sources: [{ name: 'fleet', url, ...(isOpen && { removalBudget: '100%' }) }],
+});
+
+/** What a person needs who looks into a difference. */
+function notesOf(change: Commit, plan: Plan): string {
+  const { placements, workloads, objects, deletionsHeld, notEvaluated } = plan;
+  const changed = objects.map(({ change: how, ref }) => `${how} ${formatRef(ref)}`);
+  return JSON.stringify(
+    { change, placements, workloads, changed, deletionsHeld, notEvaluated },
+    undefined,
+    1,
+  );
+}
+
+/** A plan that is not this one. */
+function otherPlan(number: number): string {
+  return `team-a/web=${String(number).padStart(12, '0')}`;
+}
+
+/** One that a commit repeats counts only while it was not met, which nobody but the controller knows: each of these is another one. */
+function tokensOf(plan: Plan, number: number): string {
+  const entries =
+    approval(plan)
+      .join()
+      .match(/[^\s"=,]+=[0-9a-f]{12}/g) ?? [];
+  const own = String(number).padStart(12, '0');
+  return entries.map((entry) => `${entry}, ${entry.slice(0, -12)}${own}`).join(', ');
+}
+
+/** What is held now is released by the commit. */
+function placementReleases({ placements }: Outcome, releases: Commit['releases']): Record<string, string> {
+  if (releases !== 'placements' && releases !== 'all') return {};
+  const held = Object.entries(placements).flatMap(([name, one]) =>
+    one.held === undefined ? [] : [[name, one.held.split(' ')[1] ?? ''] as const],
+  );
+  return Object.fromEntries(held);
+}
+
+function deletionRelease({ deletionsHeld }: Outcome, releases: Commit['releases']): Record<string, string> {
+  const isReleased = releases === 'deletions' || releases === 'all';
+  return isReleased && deletionsHeld !== undefined ? { 'berth.dev/release': deletionsHeld } : {};
+}

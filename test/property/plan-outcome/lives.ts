@@ -1,0 +1,77 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import type { ServedFleet } from '../../app/serve/served-fleet.ts';
+import { DiskLife } from '../../fakes/mortal-disk.ts';
+import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
+
+export interface Death {
+  /** So many writes to the hub from now on. */
+  readonly writes: number;
+  /** The last of them is carried out. */
+  readonly lastIsDone: boolean;
+}
+
+/**
+ * One controller process after the other over one data directory, each of which may be killed at a write to the hub. Its test file has to
+ * mock `node:fs/promises` with `mortalFs`.
+ */
+export class Lives {
+  readonly #fleet: ServedFleet;
+  readonly #root = mkdtempSync(join(tmpdir(), 'berth-lives-'));
+  readonly #over: Partial<ServeFleetOptions>;
+  #life: Life | undefined;
+  #count = 0;
+
+  constructor(fleet: ServedFleet, over: Partial<ServeFleetOptions>) {
+    this.#fleet = fleet;
+    this.#over = over;
+    mkdirSync(join(this.#root, 'data'));
+  }
+
+  get isDead(): boolean {
+    return this.#life?.dead === true;
+  }
+
+  async begin(): Promise<void> {
+    const dataDir = join(this.#root, `life-${++this.#count}`);
+    // A dead process is told from the next one by the name of its directory.
+    symlinkSync(join(this.#root, 'data'), dataDir);
+    const disk = new DiskLife(dataDir);
+    const life: Life = {
+      get dead() {
+        return disk.dead;
+      },
+      set dead(dead: boolean) {
+        disk.dead = dead;
+      },
+      writesLeft: Infinity,
+      lastIsDone: false,
+    };
+    const clock = {
+      now: () => systemClock.now(),
+      // What a dead process would have done later, it does not do.
+      schedule: (ms: number, callback: () => void) => systemClock.schedule(ms, () => life.dead || callback()),
+    };
+    this.#life = life;
+    const api = new MortalKubeApi(this.#fleet.hub.api, life);
+    await this.#fleet.serve({ embedded: false, ...this.#over, dataDir, clock, api });
+  }
+
+  dieAfter({ writes, lastIsDone }: Death): void {
+    if (this.#life !== undefined) Object.assign(this.#life, { writesLeft: writes, lastIsDone });
+  }
+
+  /** Kills the process, if it lives, and begins the next one. */
+  async killAndBegin(): Promise<void> {
+    if (this.#life !== undefined) this.#life.dead = true;
+    void this.#fleet.stop();
+    await this.begin();
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,95 @@
+import { CONFIG_MAP, MANIFEST_WORK, PLACEMENT } from '../../../src/core/model/kinds.ts';
+import { REPLICA_SET_LABEL } from '../../../src/core/model/manifest-work-replica-set.ts';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import type { KubeApi } from '../../../src/core/ports.ts';
+import type { Plan } from '../../../src/core/preview/plan.ts';
+import { parentOfSource } from '../../../src/core/sync/apply-set.ts';
+
+/** What a hub shows, and what a plan says that it will show. */
+export interface Outcome {
+  /** By name. */
+  readonly placements: Readonly<Record<string, PlacementOutcome>>;
+  /** `OWNER CLUSTER`, sorted: an owner is a replica set, or the work itself. */
+  readonly works: readonly string[];
+  /** The token of held deletions. */
+  readonly deletionsHeld: string | undefined;
+}
+
+interface PlacementOutcome {
+  /** Sorted. */
+  readonly clusters: readonly string[];
+  /** `REASON TOKEN` */
+  readonly held: string | undefined;
+}
+
+const NAMESPACE = 'team-a';
+
+export async function readOutcome(
+  api: KubeApi,
+  decisions: (placement: string) => Promise<readonly string[]>,
+): Promise<Outcome> {
+  const placements: Record<string, PlacementOutcome> = {};
+  const { items } = await api.list(PLACEMENT, { namespace: NAMESPACE });
+  for (const { metadata, status } of items as unknown as Placement[]) {
+    const hold = status?.conditions?.find(
+      ({ type, status: is }) => type === 'berth.dev/Held' && is === 'True',
+    );
+    const clusters = (await decisions(metadata.name)).toSorted();
+    const token = /--token ([0-9a-f]{12})/.exec(hold?.message ?? '')?.[1] ?? '';
+    placements[metadata.name] = { clusters, held: hold && `${hold.reason} ${token}` };
+  }
+  const works = (await api.list(MANIFEST_WORK)).items.map(({ metadata }) => {
+    const owner = metadata.labels?.[REPLICA_SET_LABEL]?.replace('.', '/');
+    return `${owner ?? metadata.name} ${metadata.namespace}`;
+  });
+  const parent = await api.get(CONFIG_MAP, parentOfSource('fleet'));
+  const token = parent?.metadata.annotations?.['berth.dev/held-token'] ?? '';
+  return {
+    placements,
+    works: [...new Set(works)].sort(),
+    deletionsHeld: token === '' ? undefined : token,
+  };
+}
+
+export function expectedAfter(before: Outcome, plan: Plan): Outcome {
+  return {
+    placements: placementsAfter(before.placements, plan),
+    works: worksAfter(before.works, plan),
+    // While a file cannot be read nothing is judged, and what was held before is.
+    deletionsHeld: plan.notEvaluated.some((note) => note.startsWith('Source fleet deletes nothing'))
+      ? before.deletionsHeld
+      : plan.deletionsHeld[0]?.token,
+  };
+}
+
+function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['placements'] {
+  // A placement that the plan does not name gets what is published: nothing of it is held.
+  const after: Record<string, PlacementOutcome> = Object.fromEntries(
+    Object.entries(before).map(([name, { clusters }]) => [name, { clusters, held: undefined }]),
+  );
+  for (const { name, change, added, removed, held, token } of plan.placements) {
+    const stays = before[name]?.clusters ?? [];
+    const gone = new Set(removed.map((move) => move.cluster));
+    const clusters = [
+      ...stays.filter((one) => !gone.has(one)),
+      ...added.map((move) => move.cluster),
+    ].toSorted();
+    if (change === 'deleted') delete after[name];
+    else
+      after[name] =
+        held === undefined
+          ? { clusters, held: undefined }
+          : { clusters: stays, held: `${held.reason} ${token}` };
+  }
+  return after;
+}
+
+function worksAfter(before: readonly string[], plan: Plan): readonly string[] {
+  const works = new Set(before);
+  for (const { kind, namespace, name, added, removed } of plan.workloads) {
+    const owner = kind === 'ManifestWork' ? name : `${namespace}/${name}`;
+    for (const cluster of removed) works.delete(`${owner} ${cluster}`);
+    for (const cluster of added) works.add(`${owner} ${cluster}`);
+  }
+  return [...works].sort();
+}
