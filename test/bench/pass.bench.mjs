@@ -1,6 +1,7 @@
 // What the controller's transition costs after one placement changed, from the store to the last decision: all rounds over all placements.
 // Usage: npm run build && node test/bench/pass.bench.mjs [FILES [CHANGES]]
 import yaml from 'js-yaml';
+import { ObjectCache } from '../../dist/src/adapters/kube/object-cache.js';
 import { HubInventory } from '../../dist/src/app/serve/hub-inventory.js';
 import { WorldFollower } from '../../dist/src/core/placement/follow/world-follower.js';
 import { Transitions } from '../../dist/src/core/transition/transition.js';
@@ -8,7 +9,9 @@ import { fileOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs
 
 const FILES = Number(process.argv[2] ?? 20_000);
 const CHANGES = Number(process.argv[3] ?? 60);
-const inventory = new HubInventory({ api: {}, clock: { now: () => Date.now() }, random: () => 0.5, log: console, staleAfterMs: 1, onError: () => undefined });
+const clock = { now: () => Date.now() };
+const cache = new ObjectCache({ api: {}, clock, random: () => 0.5, log: console, transforms: {}, onError: () => undefined });
+const inventory = new HubInventory({ cache, clock });
 const { placements, clusters, clusterSets, bindings, decisions } = inventory;
 const stores = new Map([placements, clusters, clusterSets, bindings].map(({ kind, store }) => [kind.kind, store]));
 let version = 0;

@@ -4,6 +4,7 @@ import type { DecidedState } from './decided-state.ts';
 import { feasibleClusters, isEmpty, matchingClusters } from './filter/feasible.ts';
 import { finishDecision, misconfigured } from './finish-decision.ts';
 import type { OwnDecisions } from './own-decisions.ts';
+import type { CountScores } from './count-scores.ts';
 import type { ScoreInput } from './prioritize/prioritizer.ts';
 import type { KeptScores, Scored } from './prioritize/score-clusters.ts';
 import { keepScores, scoreClusters } from './prioritize/score-clusters.ts';
@@ -20,6 +21,8 @@ export interface DecisionBasis {
   readonly counts: Int32Array;
   readonly counted: Bitset;
   readonly most: number;
+  /** Scores by these counts; absent where the counts leave something out. */
+  readonly countScores?: CountScores | undefined;
   /** Scores kept from an earlier decision, instead of the counts. */
   readonly kept?: KeptScores | undefined;
   /** How long the journal of counts is. */
@@ -54,7 +57,12 @@ export function decidePlacement(
   const floats = scratch.floats.bind(scratch);
   const input = scoreInput(index, basis);
   const kept =
-    basis.kept ?? keepScores(policy.prioritizers, { ...input, clusters: everyCluster }, basis.old?.kept);
+    basis.kept ??
+    keepScores(
+      policy.prioritizers,
+      { ...input, clusters: everyCluster },
+      { old: basis.old?.kept, base: basis.countScores },
+    );
   const clusters = scratch.clusters.subarray(0, readBits(feasible, scratch.clusters));
   const scored = scoreClusters(policy.prioritizers, { ...input, clusters }, kept, { floats });
   const { positions, spread, standing } = select(index, { compiled, basis, clusters, scored });

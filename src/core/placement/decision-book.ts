@@ -2,8 +2,9 @@ import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
 import type { PlacementDecision } from '../model/placement-decision.ts';
 import { hasBit } from '../snapshot/bitset.ts';
 import type { Fleet } from '../snapshot/fleet.ts';
-import { CountJournal } from './follow/count-journal.ts';
+import { CountJournal } from './count-journal.ts';
 import { decisionOwner } from './decision-owner.ts';
+import { CountScores } from './count-scores.ts';
 import type { Published } from './follow/published-clusters.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import { decisionChange, listDecisions, ownDecisions } from './own-decisions.ts';
@@ -15,6 +16,7 @@ import { decisionChange, listDecisions, ownDecisions } from './own-decisions.ts'
 export class DecisionBook {
   /** Clusters whose count changed. */
   readonly journal = new CountJournal();
+  readonly countScores: CountScores;
   readonly #fleet: Fleet;
   readonly #nothing: OwnDecisions;
   readonly #own = new Map<string, OwnDecisions>();
@@ -34,6 +36,7 @@ export class DecisionBook {
 
   constructor(fleet: Fleet, decisions: readonly PlacementDecision[]) {
     this.#fleet = fleet;
+    this.countScores = new CountScores(this.journal, fleet.size);
     this.#nothing = ownDecisions(new Uint32Array(0), fleet.size);
     this.#counts = new Int32Array(fleet.size + 16);
     const names = new Map<string, string[]>();

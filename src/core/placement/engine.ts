@@ -276,10 +276,12 @@ export class PlacementEngine {
 
   #basisOf(key: string): DecisionBasis {
     const prior = this.#book.own(key);
-    const { counts, journal } = this.#book;
+    const { counts, journal, countScores } = this.#book;
     const journalLength = journal.length;
-    if (prior.repeats.length === 0)
-      return { prior, counts, counted: prior.bits, most: this.#book.mostWithout(prior), journalLength };
+    if (prior.repeats.length === 0) {
+      const most = this.#book.mostWithout(prior);
+      return { prior, counts, counted: prior.bits, most, countScores, journalLength };
+    }
     const others = this.#book.withoutOwn(key);
     return { prior, ...others, counted: makeBitset(this.#index.fleet.size), journalLength };
   }

@@ -110,7 +110,8 @@ export class Transitions {
         const published = clusters.get(key) ?? NONE;
         const isPublished = this.#isPublished(result, published);
         const wanted = isPublished ? published : this.#options.outcomeOf(key, result);
-        const moves = wanted !== published && !sameClusters(wanted, published);
+        const isOther = wanted === result.selected || !sameClusters(wanted, published);
+        const moves = wanted !== published && isOther;
         const outcome = moves && mayMove(key) ? wanted : published;
         results.push(result);
         if (outcome !== published) moved.set(key, { result, outcome });

@@ -1,3 +1,5 @@
+import { bitsToArray } from '../../snapshot/bitset.ts';
+import type { CountScores } from '../count-scores.ts';
 import type { AmountRange, ScoreInput } from './prioritizer.ts';
 import { NO_RANGE } from './prioritizer.ts';
 import type { WeightedPrioritizer } from './registry.ts';
@@ -30,22 +32,32 @@ export interface ScoreOptions {
 
 const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new Float64Array(count);
 
-/**
- * Runs the prioritizers that read decisions, over all clusters of the fleet.
- * @param old scores that nobody needs any more: they are overwritten
- */
+export interface KeepOptions {
+  /** Scores that nobody needs any more: they are overwritten. */
+  readonly old?: KeptScores | undefined;
+  /** What most clusters have; absent where the counts are not those of all decisions. */
+  readonly base?: CountScores | undefined;
+}
+
+/** Runs the prioritizers that read decisions, over all clusters of the fleet. */
 export function keepScores(
   prioritizers: readonly WeightedPrioritizer[],
   input: ScoreInput,
-  old?: KeptScores,
+  { old, base }: KeepOptions = {},
 ): KeptScores {
+  const { clusters, decisionCounts, ownDecisions, mostDecisions } = input;
   const kept = new Map<string, Int8Array>();
   for (const { prioritizer } of prioritizers) {
-    if (prioritizer.countScore === undefined) continue;
+    const { countScore } = prioritizer;
+    if (countScore === undefined) continue;
     const before = old?.get(prioritizer.name);
-    const isUsable = before?.length === input.clusters.length;
-    const scores = isUsable ? before : new Int8Array(input.clusters.length);
-    prioritizer.score(input, scores, NO_RANGE);
+    const scores = before?.length === clusters.length ? before : new Int8Array(clusters.length);
+    if (base === undefined) prioritizer.score(input, scores, NO_RANGE);
+    else {
+      scores.set(base.of(countScore, decisionCounts, mostDecisions));
+      for (const own of bitsToArray(ownDecisions))
+        scores[own] = countScore((decisionCounts[own] as number) - 1, mostDecisions);
+    }
     kept.set(prioritizer.name, scores);
   }
   return kept;

@@ -17,18 +17,19 @@ export function rankPositions(
   if (range === undefined || range.most - range.least > MAX_BUCKETS)
     return rankByComparing(totals, avoided).slice(0, size);
   const stride = avoided === undefined ? 1 : 2;
-  const buckets = new Uint32Array(count);
-  const starts = new Uint32Array((range.most - range.least + 1) * stride + 1);
+  const { most } = range;
+  // Computed twice: keeping it would take a buffer as long as the list.
+  const bucketOf = (i: number): number =>
+    (most - (totals[i] as number)) * stride + (avoided === undefined ? 0 : (avoided[i] as number));
+  const starts = new Uint32Array((most - range.least + 1) * stride + 1);
   for (let i = 0; i < count; i++) {
-    const bucket =
-      (range.most - (totals[i] as number)) * stride + (avoided === undefined ? 0 : (avoided[i] as number));
-    buckets[i] = bucket;
-    starts[bucket + 1] = (starts[bucket + 1] as number) + 1;
+    const next = bucketOf(i) + 1;
+    starts[next] = (starts[next] as number) + 1;
   }
   for (let b = 1; b < starts.length; b++) starts[b] = (starts[b] as number) + (starts[b - 1] as number);
   const ranked = new Uint32Array(size);
   for (let i = 0; i < count; i++) {
-    const bucket = buckets[i] as number;
+    const bucket = bucketOf(i);
     const at = starts[bucket] as number;
     if (at < size) ranked[at] = i;
     starts[bucket] = at + 1;
