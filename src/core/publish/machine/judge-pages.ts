@@ -3,6 +3,7 @@ import type { Placement } from '../../model/placement.ts';
 import type { Publication } from '../decide-publication.ts';
 import { type DecisionPage, decisionPageOf, publishedClusters } from '../decision-page.ts';
 import { type LastPublication, planToStay, publishedPages, wasChanged } from '../last-publication.ts';
+import { listOnce } from '../list-once.ts';
 import { isPlanWaiting } from '../pending-plans.ts';
 import { planPages } from '../plan-pages.ts';
 import { recordedPublication } from '../recorded-publication.ts';
@@ -34,6 +35,8 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   const site = { objects, pages, last, published: publishedPages(pages, last), isChanged };
   const disturbance = isChanged ? disturbed(before.disturbance, nowMs) : before.disturbance;
   const state = { ...before, last: last && { uid: placement.metadata.uid, ...last }, disturbance };
+  if (mustRead(state, site, nowMs))
+    return { state: atStage(state, { kind: 'reading' }), actions: [{ kind: 'read-pages', placement }] };
   if (state.isCompared || facts.inventoryProblem !== undefined) return judgeResultOn(state, site, nowMs);
   const compared = { ...state, isCompared: true };
   const { newest, oldestAtMs, areReadable } = facts.records;
@@ -48,6 +51,15 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
     state: atStage(compared, { kind: 'recording-found', site, entry }),
     actions: [...dropped, { kind: 'record', entry }],
   };
+}
+
+/** What stays is what stands there. Where it is not known what that was, the watch alone does not tell. */
+function mustRead(state: PassingState, site: Site, nowMs: number): boolean {
+  const { facts, placement, result, isRead } = state.pass;
+  const { published } = site;
+  if (isRead || site.last !== undefined || site.pages.length === 0) return false;
+  const wanted = decideNow(facts, { placement, result, published, state }, nowMs);
+  return wanted.groups === undefined || tooEarly(state, site, wanted, nowMs).waitMs > 0;
 }
 
 /** The publication of the process before this one has its record. */
@@ -151,17 +163,28 @@ function lastPublication(
 ): LastPublication | undefined {
   const { uid } = placement.metadata;
   const { last, beforeRestore, remembered } = state;
-  if (last !== undefined) return last.uid === uid ? last : undefined;
+  if (last?.uid === uid) return last;
+  if (last !== undefined) return undefined;
   const { records, isHubRestored } = state.pass.facts;
-  const recorded = recordedPublication({
-    record: records.newest,
-    state: remembered,
-    placement,
-    pages,
-    isHubRestored,
-  });
-  if (recorded !== undefined || beforeRestore === undefined || beforeRestore.uid !== uid) return recorded;
-  return { pages: beforeRestore.pages, leaving: undefined };
+  const from = { record: records.newest, state: remembered, placement, pages, isHubRestored };
+  const recorded = recordedPublication(from);
+  if (recorded !== undefined) return recorded;
+  if (beforeRestore !== undefined && beforeRestore.uid === uid)
+    return { pages: beforeRestore.pages, leaving: undefined };
+  // Another process may have written what the watch does not show yet.
+  const isLate = remembered === undefined || remembered.recalled === true;
+  return isLate && !state.pass.isRead ? undefined : asFound(pages);
+}
+
+/**
+ * What stands at the first look is what is published, whatever others do to it while the first result has to wait. Pages that do not say so
+ * clearly are left to the first result.
+ */
+function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
+  const isClear = pages.length > 0 && pages.every(({ group, owned }) => owned && group !== undefined);
+  if (!isClear) return undefined;
+  const once = listOnce(pages);
+  return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
 }
 
 interface Early {

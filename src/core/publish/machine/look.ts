@@ -17,7 +17,8 @@ export function look(before: PlacementState, facts: Facts, nowMs: number): Step 
   // Not scheduled, or as another object of this name.
   if (result === undefined || result.placement.metadata.uid !== placement.metadata.uid)
     return { state: known, actions: [{ kind: 'end', end: DONE }] };
-  const pass = { facts, placement, result, stage: { kind: 'reading' } as const, early: [], made: [] };
+  const stage = { kind: 'reading' } as const;
+  const pass = { facts, placement, result, stage, isRead: false, early: [], made: [] };
   if (result.outcome === 'skipped')
     return leaveToOthers({ ...known, last: undefined, disturbance: undefined, pass }, nowMs);
   const state = { ...known, ofOthers: undefined, pass };
@@ -34,7 +35,7 @@ export function pagesRead(
   const isSuspect = ({ metadata }: (typeof pages)[number]): boolean => state.suspects.includes(metadata.name);
   const ready = pages.filter((page) => !isSuspect(page));
   const facts = { ...state.pass.facts, pages: seen };
-  const next = { ...state, pass: { ...state.pass, facts } };
+  const next = { ...state, pass: { ...state.pass, facts, isRead: true } };
   return fence(next, { ready, left: pages.filter(isSuspect) }, nowMs);
 }
 

@@ -129,6 +129,8 @@ export interface Pass {
   readonly placement: Placement;
   readonly result: ScheduleResult;
   readonly stage: Stage;
+  /** Its pages were read from the hub, and not taken from the watch. */
+  readonly isRead: boolean;
   readonly early: readonly EarlyChange[];
   /** What the writes of this pass made of their objects, see `changeName`. */
   readonly made: readonly string[];

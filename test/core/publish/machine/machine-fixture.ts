@@ -181,6 +181,13 @@ export function written(
     : { ...before, metadata };
 }
 
+/** The hub has the pages that the watch shows. */
+function pagesFor(action: PlacementAction, first: PlacementEvent): PlacementEvent | undefined {
+  if (action.kind !== 'read-pages' || first.kind !== 'look') return undefined;
+  const { pages } = first.facts;
+  return { kind: 'pages-read', pages, seen: pages };
+}
+
 /** All of a pass on a hub that carries out what is asked: what was done, in one line each. */
 export function wholePass(first: PlacementEvent, state = INITIAL_STATE, nowMs = NOW) {
   const done: PlacementAction[] = [];
@@ -192,7 +199,7 @@ export function wholePass(first: PlacementEvent, state = INITIAL_STATE, nowMs = 
     now = next.state;
     for (const action of next.actions) {
       done.push(action);
-      const answer = answerTo(action, String(++version));
+      const answer = answerTo(action, String(++version)) ?? pagesFor(action, first);
       if (answer !== undefined) open.push(answer);
     }
   }
