@@ -237,8 +237,6 @@ export class PublicationHistory {
     this.#traffic.drop(this.leader, true);
     [this.fenced, this.standby] = [this.leader, undefined];
     this.leader = next;
-    // Its watches show what the leader before it wrote: a hub serves a watch within moments, and a lease is waited for.
-    while (this.show(next));
     next.takeOver();
     this.oracle.begun(this.hub.listed(), this.isDisturbed, true);
     if (next.decided !== undefined) this.oracle.decided(next.decided.result.selected);
