@@ -123,7 +123,7 @@ function expectRecord(history: PublicationHistory): void {
   expect(sorted(recorded.filter(isOurs)), 'the last record says what is published').toEqual(sorted(listed));
 }
 
-export function run(seed: number): void {
+function run(seed: number): void {
   const history = new PublicationHistory(seed);
   for (let at = 0; at < STEPS; at++) {
     if (history.random() < 0.9) history.work();
@@ -148,7 +148,23 @@ function failureOf(seed: number): readonly string[] {
   }
 }
 
+/** Histories that found a fault once. */
+const KEPT = [
+  { seed: 96, fault: 'a change whose last answer was lost got no record' },
+  { seed: 205, fault: 'the same, with a release' },
+  {
+    seed: 645,
+    fault: 'what others changed after a take-over, before the first result, was taken for published',
+  },
+  { seed: 953, fault: 'the same, where they deleted pages' },
+  { seed: 668, fault: 'a released change that failed made earlier removals count for nothing' },
+] as const;
+
 describe('a publication, whatever happens to it', () => {
+  it.each(KEPT)('does not repeat what seed $seed found: $fault', ({ seed }) => {
+    expect(failureOf(seed)).toEqual([]);
+  });
+
   it(`loses nothing, takes nothing without consent, and comes to rest (${HISTORIES} histories from seed ${SEED})`, () => {
     const failures: string[] = [];
     for (let seed = SEED; seed < SEED + HISTORIES && failures.length < MAX_FAILURES; seed++)

@@ -145,7 +145,7 @@ export class ModelProcess {
   #show({ kind, name, after }: HubChange, isLeader: boolean): void {
     if (kind === 'placement') {
       const before = this.placement as unknown as KubeObject | undefined;
-      if (isSame(before, after)) return;
+      if (before === after) return;
       this.placement = after as unknown as Placement | undefined;
       return this.send({
         kind: 'placement-changed',
@@ -154,7 +154,7 @@ export class ModelProcess {
       });
     }
     const before = this.pages.get(name);
-    if (isSame(before, after)) return;
+    if (before === after) return;
     if (after === undefined) this.pages.delete(name);
     else this.pages.set(name, after);
     const owners = [before, after].map((page) => page && placementOfPage(page));
@@ -223,10 +223,6 @@ export class ModelProcess {
     this.#around.recorded(this, record);
     return record.hash;
   }
-}
-
-function isSame(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
-  return a?.metadata.uid === b?.metadata.uid && a?.metadata.resourceVersion === b?.metadata.resourceVersion;
 }
 
 function isInput(before: KubeObject | undefined, after: KubeObject | undefined): boolean {

@@ -237,6 +237,8 @@ export class PublicationHistory {
     this.#traffic.drop(this.leader, true);
     [this.fenced, this.standby] = [this.leader, undefined];
     this.leader = next;
+    // Its watches have caught up: a take-over waits for the lease to run out, and a watch is behind for moments.
+    while (this.show(next));
     next.takeOver();
     this.oracle.begun(this.hub.listed(), this.isDisturbed, true);
     if (next.decided !== undefined) this.oracle.decided(next.decided.result.selected);
