@@ -202,7 +202,11 @@ export class PublicationHistory {
   disturb(): void {
     this.isDisturbed = true;
     const before = this.hub.listed();
-    this.hub.disturb(HANDS[this.pick(HANDS.length)] ?? 'delete', this.pick(8));
+    const hand = HANDS[this.pick(HANDS.length)] ?? 'delete';
+    // What others leave unclear before a process knows what is published is left to its first result.
+    if (this.leader.state.last === undefined && (hand === 'unlabel' || hand === 'add'))
+      this.isOfOthers = true;
+    this.hub.disturb(hand, this.pick(8));
     this.oracle.disturbed(before, this.hub.listed());
   }
 
