@@ -20,7 +20,7 @@ import { PublicationOracle } from './publication-oracle.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
-export const RELEASE = 'berth.dev/release';
+const RELEASE = 'berth.dev/release';
 
 /** What a history is about, drawn once: most have few kinds of trouble, so that each is seen alone and with others. */
 interface Kind {
@@ -459,12 +459,15 @@ export class PublicationHistory {
     if (process !== this.leader) return;
     if (action.kind === 'tell-held') this.#heldToken = action.hold.token;
     if (action.kind === 'settled') this.isDisturbed = false;
-    const uid = this.hub.placement?.metadata.uid;
-    if (action.kind === 'record' && action.entry.result.placement.metadata.uid === uid)
-      this.isOfOthers = false;
+    if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
     if (action.kind === 'write-page') this.#checkCommit(process);
     this.oracle.told(action, this.nowMs);
+  }
+
+  /** A publication of this placement, and not what a process found. */
+  #isComplete({ found, result }: Extract<PlacementAction, { kind: 'record' }>['entry']): boolean {
+    return found === undefined && result.placement.metadata.uid === this.hub.placement?.metadata.uid;
   }
 
   #judged({ plans, outcome }: Extract<PlacementAction, { kind: 'judge-plans' }>): void {

@@ -34,7 +34,8 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   const isChanged = wasChanged(pages, last);
   const site = { objects, pages, last, published: publishedPages(pages, last), isChanged };
   const disturbance = isChanged ? disturbed(before.disturbance, nowMs) : before.disturbance;
-  const state = { ...before, last: last && { uid: placement.metadata.uid, ...last }, disturbance };
+  const known = last === undefined ? before.last : { uid: placement.metadata.uid, ...last };
+  const state = { ...before, last: known, disturbance };
   if (mustRead(state, site, nowMs))
     return { state: atStage(state, { kind: 'reading' }), actions: [{ kind: 'read-pages', placement }] };
   if (state.isCompared || facts.inventoryProblem !== undefined) return judgeResultOn(state, site, nowMs);
