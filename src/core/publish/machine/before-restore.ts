@@ -1,4 +1,4 @@
-import { isNewer } from '../../sync/hub-position.ts';
+import { isNewer } from '../../model/resource-version.ts';
 import { type DecisionPage, decisionPageOf } from '../decision-page.ts';
 import type { SettledPage } from '../plan-pages.ts';
 import type { SeenAtRestore, SeenChange } from './placement-event.ts';
