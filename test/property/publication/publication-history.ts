@@ -426,7 +426,6 @@ export class PublicationHistory {
       inventoryProblem: this.#inventoryProblem,
       worksProblem: undefined,
       plans: this.#plan === undefined ? [] : [this.#plan],
-      isHubCompared: !this.#isUncompared,
       isHubRestored: process.wasHubRestored,
       digest,
       worldAge: () => {

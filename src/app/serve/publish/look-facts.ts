@@ -6,7 +6,6 @@ import type { Facts } from '../../../core/publish/machine/placement-facts.ts';
 import type { SeenAtRestore } from '../../../core/publish/machine/placement-event.ts';
 import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
 import type { HubInventory } from '../hub-inventory.ts';
-import type { CommitBarrier } from '../sync/commit-barrier.ts';
 import type { DecidedWorlds } from './decided-worlds.ts';
 import type { DecisionView } from './decision-view.ts';
 import type { PastPublications } from './past-publications.ts';
@@ -22,7 +21,6 @@ export interface LookFactsOptions {
   readonly worlds: DecidedWorlds;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: Pick<PlanApprovals, 'pendingFor'>;
-  readonly barrier: Pick<CommitBarrier, 'isHubCompared'>;
   readonly isHubRestored: () => boolean;
 }
 
@@ -41,7 +39,7 @@ export class LookFacts {
 
   /** @param result the newest one; undefined while the placement was not scheduled */
   of(key: string, placement: Placement, result: ScheduleResult | undefined): Facts {
-    const { inventory, memory, past, worlds, budgetOf, approvals, barrier, isHubRestored } = this.#options;
+    const { inventory, memory, past, worlds, budgetOf, approvals, isHubRestored } = this.#options;
     return {
       ...this.pagesSeen(key),
       placement,
@@ -52,7 +50,6 @@ export class LookFacts {
       inventoryProblem: inventory.problemFor(placement),
       worksProblem: inventory.worksProblem(),
       plans: approvals.pendingFor(key),
-      isHubCompared: barrier.isHubCompared,
       isHubRestored: isHubRestored(),
       digest: sha256,
       worldAge: () => (result === undefined ? 'whole' : worlds.ageOf(result)),

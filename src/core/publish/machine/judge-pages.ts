@@ -199,7 +199,8 @@ interface Early {
 function tooEarly(state: PassingState, { published }: Site, wanted: Publication, nowMs: number): Early {
   const { facts } = state.pass;
   const moves = movesClusters(wanted);
-  if (moves && (published.length > 0 || !facts.isHubCompared)) {
+  // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end.
+  if (moves) {
     const age = facts.worldAge();
     const waitMs = HALF_COMMIT_RETRY_MS;
     if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };

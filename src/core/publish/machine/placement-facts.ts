@@ -43,8 +43,6 @@ export interface Facts {
   readonly worksProblem: string | undefined;
   /** Plans that commits were approved with, as far as they are about this placement. */
   readonly plans: readonly PendingPlan[];
-  /** False while a hub that was restored or replaced was not compared with Git. */
-  readonly isHubCompared: boolean;
   /** The hub was restored from a backup: it may show an older state than what was published last. */
   readonly isHubRestored: boolean;
   readonly digest: Digest;

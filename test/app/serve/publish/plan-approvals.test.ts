@@ -53,6 +53,23 @@ describe('PlanApprovals', () => {
     expect(tokens()).toEqual(['000000000001']);
   });
 
+  it('tells of one that a commit withdraws as soon as the hub follows the commit', () => {
+    const withdrawn: string[] = [];
+    approvals.onWithdrawn((placement) => withdrawn.push(placement));
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.followed('fleet');
+    judged('differs');
+    approvals.read('fleet', 'c', saying());
+    expect(withdrawn).toEqual([]);
+    approvals.followed('fleet');
+    approvals.followed('fleet');
+    expect(withdrawn).toEqual([WEB]);
+    approvals.read('fleet', 'd', saying(T1));
+    approvals.read('fleet', 'e', saying(T2));
+    approvals.followed('fleet');
+    expect(withdrawn).toEqual([WEB, WEB]);
+  });
+
   it('is over when it is met, when its time is, or when it is taken back', async () => {
     approvals.read('fleet', 'b', saying(T1));
     judged('met');

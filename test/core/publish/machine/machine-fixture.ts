@@ -84,7 +84,6 @@ export function factsOf(over: Partial<Facts> & { readonly clusters?: readonly st
     inventoryProblem: undefined,
     worksProblem: undefined,
     plans: [],
-    isHubCompared: true,
     isHubRestored: false,
     digest,
     seenPage: (name) => pages.find(({ metadata }) => metadata.name === name),
