@@ -4,14 +4,15 @@ import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
+import type { SourcePlans } from '../../core/publish/pending-plans.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
 import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { HubRecords } from './publish/hub-records.ts';
+import { PastPublications } from './publish/past-publications.ts';
 import { RecordedPast } from './publish/recorded-past.ts';
-import { PlanApprovals, type SourcePlans } from './publish/plan-approvals.ts';
-import { UnrecordedPublications } from './publish/unrecorded-publications.ts';
+import { PlanApprovals } from './publish/plan-approvals.ts';
 import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
 import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
 import type { ReadCommit } from './sync/source-ledger.ts';
@@ -25,7 +26,8 @@ export interface ControllerState {
   readonly hubPositions: JsonFileMap<HubPosition>;
   readonly history: HistoryStore;
   readonly deletions: DeletionLog;
-  readonly unrecorded: UnrecordedPublications;
+  /** What the process before this one recorded on this disk. */
+  readonly pastPublications: PastPublications;
   /** Absent on an embedded hub, where the data directory is as safe as the hub, and where somebody else decides. */
   readonly hubRecords: HubRecords | undefined;
   /** What others published; absent as the records are. */
@@ -83,7 +85,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     return read;
   });
   const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
-  const unrecorded = new UnrecordedPublications({ memory, digest: sha256, log, records });
+  const pastPublications = new PastPublications(records, log);
   let tookOver: Promise<void> = Promise.resolve();
   const files = [memory, plans, commits, onHub, terms, hubPositions];
   return {
@@ -99,7 +101,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
     hubPositions,
     history,
     deletions,
-    unrecorded,
+    pastPublications,
     hubRecords,
     past,
     takeOver: ({ lease, term, previousTerm }, { wasRestored }) => {
@@ -108,7 +110,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
         last === previousTerm || (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? ''));
       if (!isNewest) {
         memory.clear();
-        unrecorded.forget();
+        pastPublications.forget();
         past?.begin();
       }
       // The term says that what is remembered is up to date: it is written only after a record that was out of date is gone from the

@@ -214,7 +214,7 @@ async function openDecider(parts: {
     approvals: state.approvals,
     barrier,
     recorder,
-    unrecorded: state.unrecorded,
+    past: state.pastPublications,
     isHubRestored,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),

@@ -34,6 +34,12 @@ export function sameGroup(a: GroupKey | undefined, b: GroupKey | undefined): boo
   return a?.name === b?.name && a?.index === b?.index;
 }
 
+/** `namespace/name` of the placement that a PlacementDecision belongs to; undefined: of none. */
+export function placementOfPage({ metadata }: KubeObject): string | undefined {
+  const name = metadata.labels?.[PLACEMENT_LABEL];
+  return name === undefined ? undefined : `${metadata.namespace ?? ''}/${name}`;
+}
+
 /** Reads a PlacementDecision of the placement with this uid. */
 export function decisionPageOf(object: KubeObject, placementUid: string | undefined): DecisionPage {
   const labels = object.metadata.labels ?? {};

@@ -1,3 +1,5 @@
+import { isNewer } from '../model/resource-version.ts';
+
 /** How far the history of a hub had got when it was last looked at. Plain JSON. */
 export interface HubPosition {
   /** Of the namespace kube-system, which is never deleted: it names the hub. */
@@ -25,10 +27,4 @@ export function atNewest(position: HubPosition, versions: readonly (string | und
   for (const version of versions)
     if (version !== undefined && isNewer(version, resourceVersion)) resourceVersion = version;
   return { ...position, resourceVersion };
-}
-
-/** False where one of them is no number. */
-export function isNewer(version: string, than: string): boolean {
-  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
-  return BigInt(version) > BigInt(than);
 }

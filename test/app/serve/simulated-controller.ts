@@ -12,7 +12,7 @@ import { PlanApprovals } from '../../../src/app/serve/publish/plan-approvals.ts'
 import { SourceClaims } from '../../../src/app/serve/sync/source-claims.ts';
 import { VolatilePublishMemory } from '../../../src/app/serve/publish/publish-memory.ts';
 import { startEngine } from '../../../src/app/serve/placement-engine.ts';
-import { UnrecordedPublications } from '../../../src/app/serve/publish/unrecorded-publications.ts';
+import { PastPublications } from '../../../src/app/serve/publish/past-publications.ts';
 import { PublishPipeline } from '../../../src/app/serve/publish/publish-pipeline.ts';
 import { PublishedBook } from '../../../src/app/serve/publish/published-book.ts';
 import { TransientError } from '../../../src/core/errors.ts';
@@ -197,7 +197,7 @@ export class Simulation {
       memory,
       recorder,
       isHubRestored: () => false,
-      unrecorded: new UnrecordedPublications({ memory, digest, log, records: Promise.resolve([]) }),
+      past: new PastPublications(Promise.resolve([]), log),
       book,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),
       approvals: new PlanApprovals(new Map(), clock, ['fleet']),

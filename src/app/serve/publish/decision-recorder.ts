@@ -9,7 +9,7 @@ import { listedClusters } from '../../../core/publish/decision-page.ts';
 import { specHash } from '../../../core/publish/decide-publication.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../../core/publish/decision-record.ts';
 import type { World } from '../../../core/snapshot/world.ts';
-import type { PublishedDecision } from './published-decision.ts';
+import type { PublishedDecision } from '../../../core/publish/published-decision.ts';
 
 export interface RecorderOptions {
   readonly clock: Clock;

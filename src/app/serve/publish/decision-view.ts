@@ -1,66 +1,38 @@
 import type { ObjectChange, ObjectStore } from '../../../adapters/kube/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
-import { PLACEMENT_LABEL } from '../../../core/model/placement-decision.ts';
-import { WrittenObjects } from './written-objects.ts';
+import { placementOfPage } from '../../../core/publish/decision-page.ts';
 
-/** The PlacementDecisions of each placement: as the watch tells, and ahead of it by what we wrote ourselves. */
+/** The PlacementDecisions of each placement, as the watch shows them. */
 export class DecisionView {
-  readonly #written: WrittenObjects;
+  readonly #store: ObjectStore;
   readonly #keysByPlacement = new Map<string, Set<string>>();
 
   constructor(store: ObjectStore) {
-    this.#written = new WrittenObjects(store);
+    this.#store = store;
     for (const object of store.list()) this.#index(object);
     store.onChange(({ before, after }) => {
-      // A relabelled page stays in the index of its placement of before, and is passed over there.
+      if (before !== undefined) this.#drop(before);
       if (after !== undefined) this.#index(after);
-      else if (before !== undefined) this.#drop(before);
     });
   }
 
   /** @param placement `namespace/name` */
   pagesOf(placement: string): readonly KubeObject[] {
-    const keys = this.#keysByPlacement.get(placement) ?? new Set();
+    const keys = this.#keysByPlacement.get(placement);
+    if (keys === undefined) return [];
     return [...keys]
-      .map((key) => this.#written.get(key))
-      .filter((object): object is KubeObject => object !== undefined && placementOf(object) === placement);
+      .map((key) => this.#store.get(key))
+      .filter((object): object is KubeObject => object !== undefined);
   }
 
-  isOwn(key: string, seen: KubeObject | undefined): boolean {
-    return this.#written.isOwn(key, seen);
-  }
-
-  /** See WrittenObjects.made. */
-  made(key: string, outcome: string): boolean {
-    return this.#written.made(key, outcome);
-  }
-
-  /** Resolves when the watch has shown all that was written. */
-  whenShown(): Promise<void> {
-    return this.#written.whenShown();
-  }
-
-  exists(key: string): boolean {
-    return this.#written.get(key) !== undefined;
-  }
-
-  wrote(before: KubeObject | undefined, after: KubeObject | undefined): void {
-    this.#written.wrote(before, after);
-    if (after !== undefined) this.#index(after);
-  }
-
-  forget(placement: string): void {
-    for (const key of this.#keysByPlacement.get(placement) ?? []) this.#written.forget(key);
-  }
-
-  /** See WrittenObjects.forgetAll. */
-  forgetAll(): void {
-    this.#written.forgetAll();
+  /** The page of this key (`namespace/name`), whoever owns it. */
+  page(key: string): KubeObject | undefined {
+    return this.#store.get(key);
   }
 
   #index(object: KubeObject): void {
-    const placement = placementOf(object);
+    const placement = placementOfPage(object);
     if (placement === undefined) return;
     const keys = this.#keysByPlacement.get(placement) ?? new Set();
     keys.add(namespacedName(object.metadata));
@@ -68,24 +40,16 @@ export class DecisionView {
   }
 
   #drop(object: KubeObject): void {
-    const placement = placementOf(object);
+    const placement = placementOfPage(object);
     if (placement === undefined) return;
     const keys = this.#keysByPlacement.get(placement);
-    const key = namespacedName(object.metadata);
-    // Created again by us and not yet seen: keep the key.
-    if (this.#written.get(key) === undefined) keys?.delete(key);
+    keys?.delete(namespacedName(object.metadata));
     if (keys?.size === 0) this.#keysByPlacement.delete(placement);
   }
 }
 
-/** `namespace/name` of the placement that a PlacementDecision belongs to. */
-export function placementOf(decision: KubeObject): string | undefined {
-  const name = decision.metadata.labels?.[PLACEMENT_LABEL];
-  return name === undefined ? undefined : `${decision.metadata.namespace ?? ''}/${name}`;
-}
-
 /** The placements whose pages a change is about: two where somebody took the page from one. */
 export function placementsOf({ before, after }: Pick<ObjectChange, 'before' | 'after'>): ReadonlySet<string> {
-  const placements = [before, after].map((page) => (page === undefined ? undefined : placementOf(page)));
+  const placements = [before, after].map((page) => (page === undefined ? undefined : placementOfPage(page)));
   return new Set(placements.filter((placement) => placement !== undefined));
 }

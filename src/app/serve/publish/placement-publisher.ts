@@ -1,252 +1,241 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Condition, KubeObject } from '../../../core/model/object-meta.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
+import { TransientError } from '../../../core/errors.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Placement } from '../../../core/model/placement.ts';
 import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
-import { decidePublication, type Publication } from '../../../core/publish/decide-publication.ts';
-import {
-  type DecisionPage,
-  decisionPageOf,
-  listedClusters,
-  publishedClusters,
-} from '../../../core/publish/decision-page.ts';
-import { heldCondition, type Hold, withReasons } from '../../../core/publish/judge-result.ts';
-import {
-  type LastPublication,
-  planToStay,
-  publishedPages,
-  wasChanged,
-} from '../../../core/publish/last-publication.ts';
-import { planPages, type SettledPage } from '../../../core/publish/plan-pages.ts';
-import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
+import type { Clock, Logger } from '../../../core/ports.ts';
+import { outcomeOf } from '../../../core/publish/machine/decide-now.ts';
+import type { PassEnd, PlacementAction } from '../../../core/publish/machine/placement-action.ts';
+import type { PlacementEvent } from '../../../core/publish/machine/placement-event.ts';
+import type { Facts } from '../../../core/publish/machine/placement-facts.ts';
+import type { SettledPage } from '../../../core/publish/plan-pages.ts';
+import type { PublishedDecision } from '../../../core/publish/published-decision.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
-import { DisturbedPlacements } from './disturbed-placements.ts';
-import { LastPublications } from './last-publications.ts';
-import { PlacementsOfOthers } from './placements-of-others.ts';
-import { type Making, PublicationKeeper } from './publication-keeper.ts';
-import type { PublisherDependencies } from './publisher-dependencies.ts';
-import { writePlacementStatus } from './write-placement-status.ts';
+import type { FleetHappening } from '../fleet-events.ts';
+import type { LookFacts } from './look-facts.ts';
+import type { PageRequests } from './page-requests.ts';
+import type { PastPublications } from './past-publications.ts';
+import type { PlacementStates } from './placement-states.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
+import type { PublishMemory } from './publish-memory.ts';
 
-/** Asked for sooner when the commit is there; this is for commits that never get there. */
-const HALF_COMMIT_RETRY_MS = 2_000;
-/** It is decided again sooner; this is for decisions that fail. */
-const REMAINS_RETRY_MS = 1_000;
-/** While a commit may still make the change that it was approved for. */
-const PLAN_RETRY_MS = 500;
-
-/** Where a pass writes. */
-interface Site {
-  readonly key: string;
-  readonly placement: Placement;
-  /** The placement's pages on the hub, and the same as they are judged. */
-  readonly objects: readonly KubeObject[];
-  readonly pages: readonly DecisionPage[];
-  readonly last: LastPublication | undefined;
-  readonly published: readonly SettledPage[];
-  /** Did others change which clusters the pages list? */
-  readonly isChanged: boolean;
-  /** Is this the name of a page that is not the placement's? */
-  readonly isTaken: (page: string) => boolean;
+export interface PublisherOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly states: PlacementStates;
+  readonly facts: LookFacts;
+  readonly requests: PageRequests;
+  readonly memory: PublishMemory;
+  readonly past: Pick<PastPublications, 'drop'>;
+  /** Fills the memory of a placement that another process published before; waited for before each look. */
+  readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
+  readonly approvals: Pick<PlanApprovals, 'judged'>;
+  /** Newest result of a placement; undefined while it has not been scheduled. */
+  readonly resultOf: (placement: string) => ScheduleResult | undefined;
+  /** Keeps the decision and its inputs; the record's hash. */
+  readonly record: (entry: PublishedDecision) => string;
+  readonly emit: (happening: FleetHappening) => void;
+  /** What is published now, after each complete pass. */
+  readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
+  readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
+  readonly lookAgain: (placement: string) => void;
 }
 
-/** One pass over one placement: judge the newest result, write pages in safe order, then one status patch. */
+/** Carries out what the state machine of each placement asks for, and reports the answers to it. It decides nothing itself. */
 export class PlacementPublisher {
-  readonly #deps: PublisherDependencies;
-  /** Last hold told per placement: events tell changes, not passes. */
-  readonly #told = new Map<string, string>();
-  readonly #keeper: PublicationKeeper;
-  readonly #last: LastPublications;
-  readonly #disturbed: DisturbedPlacements;
-  readonly #others: PlacementsOfOthers;
+  readonly #options: PublisherOptions;
 
-  constructor(deps: PublisherDependencies) {
-    this.#deps = deps;
-    this.#last = new LastPublications(deps);
-    this.#disturbed = new DisturbedPlacements(deps);
-    this.#keeper = new PublicationKeeper(deps, this.#last);
-    this.#others = new PlacementsOfOthers(deps);
+  constructor(options: PublisherOptions) {
+    this.#options = options;
   }
 
   /**
-   * The clusters that publishing the result now would leave on the pages.
+   * One look at a placement and all that follows from it.
    * @param key `namespace/name` of the placement
+   * @throws what an action threw; the look is to be repeated
    */
-  outcomeOf(key: string, result: ScheduleResult): readonly string[] {
-    const placement = this.#deps.placements.get(key) as Placement | undefined;
-    if (placement === undefined || placement.metadata.uid !== result.placement.metadata.uid)
-      return result.selected;
-    const pages = this.#deps.view
-      .pagesOf(key)
-      .map((object) => decisionPageOf(object, placement.metadata.uid));
-    const published = publishedPages(pages, this.#last.known(key, placement));
-    const { groups } = this.#decide(placement, result, published);
-    return groups === undefined ? publishedClusters(published) : [...new Set(listedClusters(groups))];
-  }
-
-  /** @param key `namespace/name` of the placement */
   async reconcile(key: string): Promise<ReconcileOutcome> {
-    const { placements, resultOf } = this.#deps;
-    const placement = placements.get(key) as Placement | undefined;
-    if (placement === undefined || placement.metadata.deletionTimestamp !== undefined) {
-      this.#forget(key);
-      return DONE;
-    }
+    const { facts, recall, resultOf } = this.#options;
+    const placement = facts.placement(key);
     const result = resultOf(key);
-    const { uid } = placement.metadata;
-    // Scheduled for another object of this name.
-    if (result === undefined || result.placement.metadata.uid !== uid) return DONE;
-    if (result.outcome === 'skipped') {
-      this.#last.forget(key);
-      this.#disturbed.forget(key);
-      return this.#others.reconcile(key, placement);
-    }
-    this.#others.forget(key);
-    return this.#publish(key, placement, result);
+    if (placement !== undefined && mayBePublished(placement, result)) await recall?.(placement);
+    const now = this.#facts(key);
+    const end = await this.#pass(key, now === undefined ? { kind: 'gone' } : { kind: 'look', facts: now });
+    if (end.kind === 'failed') throw end.error;
+    return end.kind === 'done' ? DONE : end;
   }
 
-  async #publish(key: string, placement: Placement, result: ScheduleResult): Promise<ReconcileOutcome> {
-    const { approvals } = this.#deps;
-    await this.#deps.recall?.(placement);
-    const site = await this.#look(key, placement);
-    const { published } = site;
-    const problem = this.#deps.inventoryProblem(placement);
-    if (problem === undefined) this.#keeper.find(key, result, published);
-    const wanted = this.#decide(placement, result, published);
-    const tooEarlyMs = this.#tooEarlyMs(site, result, wanted);
-    if (tooEarlyMs > 0) {
-      this.#deps.onSettled(key, site.isChanged ? await this.#stay(site) : published);
-      return { kind: 'requeue', afterMs: tooEarlyMs };
-    }
-    let remembered: Promise<void> | undefined;
-    let settled: readonly SettledPage[];
-    if (wanted.groups === undefined) settled = await this.#stay(site);
-    else {
-      const { pages, isTaken } = site;
-      const before = site.isChanged ? published : undefined;
-      const plan = planPages(placement.metadata.name, pages, wanted.groups, { isTaken, before });
-      const waitMs = this.#keeper.scoreWaitMs(key, placement, plan);
-      if (waitMs > 0) return { kind: 'requeue', afterMs: waitMs };
-      const making: Making = { placement, result, wanted, plan, published };
-      await this.#keeper.during(key, making, () =>
-        this.#deps.writer.carryOut(placement, site.objects, plan.actions),
-      );
-      this.#last.settled(key, placement, plan.pages);
-      // The status is sent first: the hub works on it while the record is made.
-      remembered = nextTurn().then(() => this.#keeper.done(key, making));
-      settled = plan.pages;
-    }
-    // What only comes is no reason to wait for a person.
-    if (wanted.hold === undefined) approvals.judged(key, wanted.approval === 'met' ? 'met' : 'none');
-    else if (wanted.approval === 'differs') approvals.judged(key, 'differs');
-    const hold =
-      wanted.hold && withReasons(wanted.hold, (clusters) => this.#deps.lostBecause(result, clusters));
-    // What was not decided on what there is says nothing of the placement.
-    const said = problem === undefined ? result.conditions : [];
-    await Promise.all([this.#writeStatus(placement, said, settled, hold), remembered]);
-    this.#tellHold(key, hold);
-    this.#deps.onSettled(key, settled);
-    return wanted.againAfterMs === undefined
-      ? DONE
-      : { kind: 'requeue', afterMs: Math.max(1, wanted.againAfterMs) };
+  /** Something happened to the placement outside of a look. */
+  handle(key: string, event: PlacementEvent): void {
+    for (const action of this.#step(key, event)) void this.#begin(key, action);
   }
 
-  #decide(placement: Placement, result: ScheduleResult, pages: readonly SettledPage[]): Publication {
-    const { memory, clock, digest, budgetOf, approvals, isReady, inventoryProblem, worksProblem } =
-      this.#deps;
-    const key = namespacedName(placement.metadata);
-    return decidePublication({
-      key,
-      placement,
-      result,
-      pages,
-      state: memory.get(key),
-      budget: budgetOf(placement),
-      inventoryProblem: inventoryProblem(placement),
-      worksProblem: worksProblem(),
-      approved: approvals.approvedFor(key),
-      isReady: (cluster) => isReady(key, cluster),
-      nowMs: clock.now(),
-      digest,
+  /** The clusters that publishing the result now would leave on the pages. Changes nothing. */
+  outcomeOf(key: string, result: ScheduleResult): readonly string[] {
+    const { facts, states, clock } = this.#options;
+    const placement = facts.placement(key);
+    if (placement === undefined) return result.selected;
+    return outcomeOf(states.of(key), facts.of(key, placement, result), result, clock.now());
+  }
+
+  #facts(key: string): Facts | undefined {
+    const { facts, resultOf } = this.#options;
+    const placement = facts.placement(key);
+    return placement && facts.of(key, placement, resultOf(key));
+  }
+
+  /** Sends the event and then each answer, until the pass ends. */
+  #pass(key: string, first: PlacementEvent): Promise<PassEnd> {
+    return new Promise((resolve) => {
+      const carryOut = (actions: readonly PlacementAction[]): void => {
+        for (const action of actions) {
+          if (action.kind === 'end') resolve(action.end);
+          else this.#begin(key, action)?.then(send, abandon);
+        }
+      };
+      const send = (event: PlacementEvent): void => {
+        try {
+          carryOut(this.#step(key, event));
+        } catch (error) {
+          abandon(error);
+        }
+      };
+      // A defect ends this pass and no other.
+      const abandon = (error: unknown): void => {
+        carryOut(this.#step(key, { kind: 'abandoned', error }));
+        resolve({ kind: 'failed', error });
+      };
+      send(first);
     });
   }
 
-  async #look(key: string, placement: Placement): Promise<Site> {
-    const { writer, view } = this.#deps;
-    const { namespace = '', name, uid } = placement.metadata;
-    const objects = await writer.pagesOf(key, namespace, name);
-    const pages = objects.map((object) => decisionPageOf(object, uid));
-    const last = this.#last.of(key, placement, pages);
-    const isChanged = wasChanged(pages, last);
-    if (isChanged) this.#disturbed.saw(key);
-    const isTaken = (page: string): boolean =>
-      view.exists(`${namespace}/${page}`) && !pages.some((own) => own.name === page);
-    const published = publishedPages(pages, last);
-    return { key, placement, objects, pages, last, published, isChanged, isTaken };
+  #step(key: string, event: PlacementEvent): readonly PlacementAction[] {
+    const { states, clock } = this.#options;
+    return states.step(key, event, clock.now());
   }
 
-  /** How long the result has to wait before anything may come of it; 0: not at all. */
-  #tooEarlyMs({ key, published }: Site, result: ScheduleResult, wanted: Publication): number {
-    const { isOfOneCommit, approvals } = this.#deps;
-    // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end.
-    if (movesClusters(wanted) && !isOfOneCommit(key, result)) return HALF_COMMIT_RETRY_MS;
-    if (movesClusters(wanted) && this.#disturbed.isOfRemains(key, result, publishedClusters(published)))
-      return REMAINS_RETRY_MS;
-    // Half of a commit on the hub makes something else of it.
-    return wanted.approval === 'differs' && approvals.isWaiting(key) ? PLAN_RETRY_MS : 0;
-  }
-
-  /** No new result: what is published stays, or is put back where others took from it. */
-  async #stay(site: Site): Promise<readonly SettledPage[]> {
-    const { key, placement, objects, pages, last, isTaken } = site;
-    const plan = planToStay(placement.metadata.name, pages, last, isTaken);
-    if (last !== undefined && plan.actions.length > 0)
-      this.#deps.log.warn('others changed what is published, it is put back', {
-        placement: key,
-        pages: [...new Set(plan.actions.map(({ page }) => page))],
-      });
-    await this.#deps.writer.carryOut(placement, objects, plan.actions);
-    // A page that nobody remembers and that says nothing of its group: nothing is known of it.
-    const isKnown = last !== undefined && last.leaving === undefined;
-    if (isKnown || pages.every(({ group }) => group !== undefined))
-      this.#last.settled(key, placement, plan.pages);
-    return plan.pages;
-  }
-
-  async #writeStatus(
-    placement: Placement,
-    said: readonly Condition[],
-    pages: readonly SettledPage[],
-    hold: Hold | undefined,
-  ): Promise<void> {
-    const existing = placement.status?.conditions?.find((condition) => condition.type === HELD_CONDITION);
-    const held = heldCondition(hold, existing);
-    const conditions: Condition[] = held === undefined ? [...said] : [...said, held];
-    await writePlacementStatus(this.#deps, placement, { pages, conditions });
-  }
-
-  #tellHold(key: string, hold: Hold | undefined): void {
-    const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
-    if (this.#told.get(key) === text) return;
-    if (hold === undefined || text === undefined) {
-      this.#told.delete(key);
-      return;
+  /** Carries the action out, or begins to: then its answer follows. */
+  #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
+    const { memory, past, approvals, onSettled, decideAgain, lookAgain } = this.#options;
+    switch (action.kind) {
+      case 'read-pages':
+      case 'fence-page':
+      case 'write-page':
+        return this.#request(key, action).catch((error: unknown) => failed('pages', error));
+      case 'patch-status':
+        return this.#request(key, action).catch((error: unknown) => failed('status', error));
+      case 'yield':
+        return nextTurn().then(() => ({ kind: 'resumed' }));
+      case 'persist':
+        return this.#persist(key, action);
+      case 'record':
+        return this.#record(action.entry);
+      case 'remember':
+        return void memory.set(key, action.state);
+      case 'forget':
+        return void memory.delete(key);
+      case 'drop-record':
+        return void past.drop(key);
+      case 'judge-plans':
+        return void approvals.judged(key, action.plans, action.outcome);
+      case 'settled':
+        return void onSettled(key, action.pages);
+      case 'decide-again':
+        return void decideAgain(action.cause, key);
+      case 'look-again':
+        return void lookAgain(key);
+      default:
+        return void this.#tell(key, action);
     }
-    this.#told.set(key, text);
-    const { reason, message, token } = hold;
-    this.#deps.emit({ kind: 'held', placement: key, reason, message, token });
   }
 
-  #forget(key: string): void {
-    this.#keeper.forget(key);
-    this.#last.forget(key);
-    this.#disturbed.forget(key);
-    this.#told.delete(key);
-    this.#others.forget(key);
-    this.#deps.onSettled(key, []);
+  async #request(
+    key: string,
+    action: Extract<PlacementAction, { kind: 'read-pages' | 'fence-page' | 'write-page' | 'patch-status' }>,
+  ): Promise<PlacementEvent> {
+    const { requests, facts } = this.#options;
+    switch (action.kind) {
+      case 'read-pages': {
+        const pages = await requests.list(action.placement);
+        return { kind: 'pages-read', pages, seen: facts.pages(key) };
+      }
+      case 'fence-page':
+        return { kind: 'page-fenced', page: await requests.fence(action.page) };
+      case 'write-page': {
+        const after = await requests.write(action);
+        return { kind: 'page-written', after, seen: facts.page(key, action.write.page) };
+      }
+      case 'patch-status': {
+        const after = await requests.patchStatus(action.placement, action.status);
+        return {
+          kind: 'status-written',
+          after,
+          seen: facts.placement(key) as unknown as KubeObject | undefined,
+        };
+      }
+    }
+  }
+
+  async #persist(
+    key: string,
+    { state }: Extract<PlacementAction, { kind: 'persist' }>,
+  ): Promise<PlacementEvent> {
+    const { memory, log } = this.#options;
+    await memory.persist(key, state).catch((error: unknown) =>
+      // As with records: a full disk costs memory, never a decision.
+      log.error('a removal counts only as long as this process lives', { placement: key, error }),
+    );
+    return { kind: 'persisted' };
+  }
+
+  async #record(entry: PublishedDecision): Promise<PlacementEvent> {
+    try {
+      return { kind: 'recorded', hash: this.#options.record(entry) };
+    } catch (error) {
+      return failed('record', error);
+    }
+  }
+
+  #tell(
+    key: string,
+    action: Extract<
+      PlacementAction,
+      { kind: 'tell-published' | 'tell-held' | 'tell-found' | 'tell-restored' | 'end' }
+    >,
+  ): void {
+    const { emit, log } = this.#options;
+    switch (action.kind) {
+      case 'tell-published': {
+        const { clusters, writes, record, entry } = action;
+        const { added, removed } = entry;
+        return emit({ kind: 'published', placement: key, clusters, added, removed, writes, record });
+      }
+      case 'tell-held': {
+        const { reason, message, token } = action.hold;
+        return emit({ kind: 'held', placement: key, reason, message, token });
+      }
+      case 'tell-found':
+        return log.info('published before the restart, recorded now', {
+          placement: key,
+          record: action.record,
+        });
+      case 'tell-restored':
+        return log.warn('others changed what is published, it is put back', {
+          placement: key,
+          pages: action.pages,
+        });
+      case 'end':
+        return;
+    }
   }
 }
 
-function movesClusters(wanted: Publication): boolean {
-  const { added, removed } = wanted.hold ?? wanted;
-  return added.length + removed.length > 0;
+function failed(of: 'pages' | 'status' | 'record', error: unknown): PlacementEvent {
+  return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
+}
+
+/** Only then does what was published before matter. */
+function mayBePublished({ metadata }: Placement, result: ScheduleResult | undefined): boolean {
+  const isOfIt = result !== undefined && result.placement.metadata.uid === metadata.uid;
+  return isOfIt && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;
 }

@@ -1,38 +1,23 @@
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { Clock } from '../../../core/ports.ts';
-import { type ApprovedPlan, approvedPlans } from '../../../core/publish/approved-plans.ts';
-
-/** Decisions follow the hub, which follows the commit: until both had time, a result is not what the commit makes of it. */
-const REST_MS = 2_000;
-/** What happens later than this has other reasons than the commit. */
-const WINDOW_MS = 600_000;
-
-interface PendingPlan extends ApprovedPlan {
-  /** When the hub was made to follow the commit; undefined before. */
-  readonly followedAtMs: number | undefined;
-  /** Something else would happen, and is held: that does not pass by waiting. */
-  readonly held: boolean;
-}
-
-/** Of one source. Plain JSON. */
-export interface SourcePlans {
-  /** Tokens of the commit that was read last, per placement. */
-  readonly seen: Readonly<Record<string, readonly string[]>>;
-  /** Approvals that came with a commit, and were neither met nor too long ago. */
-  readonly pending: Readonly<Record<string, PendingPlan>>;
-}
+import { approvedPlans } from '../../../core/publish/approved-plans.ts';
+import {
+  isSamePlan,
+  type PendingPlan,
+  planAfterFollow,
+  planAfterJudgement,
+  type PlanOutcome,
+  plansAfterRead,
+  type SourcePlans,
+} from '../../../core/publish/pending-plans.ts';
 
 export interface PlansStore {
   get(source: string): SourcePlans | undefined;
   set(source: string, plans: SourcePlans): void;
 }
 
-/**
- * Which plans the commits that are being followed were approved with. An approval counts for the change that its commit makes, not for ever: from
- * the commit that brings it until it is met, at most ten minutes, except while something else is held because of it. One that goes from Git is
- * withdrawn. What a source says when it is read the very first time is not known to be new, and approves nothing.
- */
+/** Keeps which plans the commits that are being followed were approved with. What they mean is said in `core/publish/pending-plans.ts`. */
 export class PlanApprovals {
   readonly #store: PlansStore;
   readonly #clock: Clock;
@@ -49,32 +34,22 @@ export class PlanApprovals {
 
   /** The source was read at this commit; nothing of it is on the hub yet. */
   read(source: string, commit: string | undefined, objects: readonly SourceObject<KubeObject>[]): void {
-    const now = approvedPlans(objects.map(({ object }) => object));
     const before = this.#store.get(source);
-    const seen = Object.fromEntries(now);
-    const pending = Object.entries(before?.pending ?? {}).filter(([placement]) => now.has(placement));
-    const fresh = [...now].filter(
-      ([placement, tokens]) =>
-        before !== undefined && tokens.join() !== (before.seen[placement] ?? []).join(),
+    const now = approvedPlans(objects.map(({ object }) => object));
+    const plans = plansAfterRead(before, now, commit);
+    const gone = Object.entries(before?.pending ?? {}).filter(
+      ([placement, { tokens }]) => tokens.join() !== (now.get(placement) ?? []).join(),
     );
-    for (const [placement, tokens] of fresh)
-      pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
-    const isReplaced = ([placement, { tokens }]: [string, PendingPlan]): boolean =>
-      tokens.join() !== (now.get(placement) ?? []).join();
-    const gone = Object.entries(before?.pending ?? {}).filter(isReplaced);
-    this.#withdrawn.set(
-      source,
-      new Set([...(this.#withdrawn.get(source) ?? []), ...gone.map(([placement]) => placement)]),
-    );
-    const plans = { seen, pending: Object.fromEntries(pending) };
+    const earlier = this.#withdrawn.get(source) ?? [];
+    this.#withdrawn.set(source, new Set([...earlier, ...gone.map(([placement]) => placement)]));
     if (JSON.stringify(plans) !== JSON.stringify(before)) this.#store.set(source, plans);
   }
 
   /** The hub was made to follow what was read, as far as that was possible. */
   followed(source: string): void {
-    this.#update(source, (plan) =>
-      plan.followedAtMs === undefined ? { ...plan, followedAtMs: this.#clock.now() } : plan,
-    );
+    const nowMs = this.#clock.now();
+    const placements = Object.keys(this.#store.get(source)?.pending ?? {});
+    this.#update(source, placements, (plan) => planAfterFollow(plan, nowMs));
     const withdrawn = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.delete(source);
     for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
@@ -86,51 +61,33 @@ export class PlanApprovals {
   }
 
   /** @param placement `namespace/name` */
-  approvedFor(placement: string): ApprovedPlan | undefined {
-    const plans = this.#pending(placement);
-    if (plans.length === 0) return undefined;
-    return { tokens: plans.flatMap(({ tokens }) => tokens), commit: plans.at(-1)?.commit };
+  pendingFor(placement: string): readonly PendingPlan[] {
+    return this.#sources.flatMap((source) => this.#store.get(source)?.pending[placement] ?? []);
   }
 
-  /** It is too early to say that something else would happen. */
-  isWaiting(placement: string): boolean {
-    const now = this.#clock.now();
-    return this.#pending(placement).some(
-      ({ followedAtMs, held }) =>
-        !held && (followedAtMs === undefined || Math.abs(now - followedAtMs) < REST_MS),
-    );
-  }
-
-  /** What came of it: the change was made, or another one is held, or there is nothing to compare. */
-  judged(placement: string, outcome: 'met' | 'differs' | 'none'): void {
-    const held = outcome === 'differs';
+  /** What came of these plans for the placement. One that was read since is not judged. */
+  judged(placement: string, plans: readonly PendingPlan[], outcome: PlanOutcome): void {
     for (const source of this.#sources)
-      this.#update(source, (plan, key) => {
-        if (key !== placement) return plan;
-        if (outcome === 'met') return undefined;
-        return plan.held === held ? plan : { ...plan, held };
-      });
-  }
-
-  #pending(placement: string): readonly PendingPlan[] {
-    const now = this.#clock.now();
-    return this.#sources
-      .flatMap((source) => this.#store.get(source)?.pending[placement] ?? [])
-      .filter(
-        ({ followedAtMs, held }) =>
-          held || followedAtMs === undefined || Math.abs(now - followedAtMs) < WINDOW_MS,
+      this.#update(source, [placement], (plan) =>
+        plans.some((judged) => isSamePlan(judged, plan)) ? planAfterJudgement(plan, outcome) : plan,
       );
   }
 
-  #update(source: string, change: (plan: PendingPlan, placement: string) => PendingPlan | undefined): void {
+  #update(
+    source: string,
+    placements: readonly string[],
+    change: (plan: PendingPlan) => PendingPlan | undefined,
+  ): void {
     const plans = this.#store.get(source);
     if (plans === undefined) return;
-    const before = Object.entries(plans.pending);
-    const after = before.flatMap(([placement, plan]) => {
-      const next = change(plan, placement);
-      return next === undefined ? [] : [[placement, next] as const];
+    const changed = placements.flatMap((placement) => {
+      const plan = plans.pending[placement];
+      const next = plan && change(plan);
+      return plan === next ? [] : [[placement, next] as const];
     });
-    if (after.length === before.length && after.every(([, plan], at) => plan === before[at]?.[1])) return;
-    this.#store.set(source, { ...plans, pending: Object.fromEntries(after) });
+    if (changed.length === 0) return;
+    const pending = Object.entries({ ...plans.pending, ...Object.fromEntries(changed) });
+    const left = pending.filter((entry): entry is [string, PendingPlan] => entry[1] !== undefined);
+    this.#store.set(source, { ...plans, pending: Object.fromEntries(left) });
   }
 }

@@ -1,16 +1,14 @@
-import { decisionPageOf } from '../../../core/publish/decision-page.ts';
+import { decisionPageOf, placementOfPage } from '../../../core/publish/decision-page.ts';
+import { OTHERS_QUIET_MS } from '../../../core/publish/machine/pages-of-others.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { listNames } from '../../../core/publish/judge-result.ts';
 import { SCHEDULER_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
 import type { Clock } from '../../../core/ports.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
-import { DecisionView, placementOf, placementsOf } from './decision-view.ts';
+import { DecisionView, placementsOf } from './decision-view.ts';
 import type { HubInventory } from '../hub-inventory.ts';
 import type { PublishedBook } from './published-book.ts';
-
-/** OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile: wait it out. */
-export const OTHERS_QUIET_MS = 2_000;
 
 /**
  * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by. What is published is
@@ -68,7 +66,7 @@ export class UpstreamDecisions {
   async whenSettled(signal: AbortSignal): Promise<void> {
     await this.#inventory.whenSynced(signal);
     if (signal.aborted) return;
-    for (const decision of this.#inventory.decisions.store.list()) this.#take(placementOf(decision));
+    for (const decision of this.#inventory.decisions.store.list()) this.#take(placementOfPage(decision));
   }
 
   #touch(placement: string): void {

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PlanApprovals, type SourcePlans } from '../../../../src/app/serve/publish/plan-approvals.ts';
+import { PlanApprovals } from '../../../../src/app/serve/publish/plan-approvals.ts';
 import type { SourceObject } from '../../../../src/core/model/source-object.ts';
+import {
+  approvedNow,
+  isPlanWaiting,
+  type PlanOutcome,
+  type SourcePlans,
+} from '../../../../src/core/publish/pending-plans.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 
 const MINUTE = 60_000;
@@ -23,7 +29,11 @@ describe('PlanApprovals', () => {
   let store: Map<string, SourcePlans>;
   let approvals: PlanApprovals;
   const restart = () => new PlanApprovals(store, clock, ['fleet', 'other']);
-  const tokens = () => approvals.approvedFor(WEB)?.tokens;
+  const approved = () => approvedNow(approvals.pendingFor(WEB), clock.now());
+  const tokens = () => approved()?.tokens;
+  const isWaiting = () => isPlanWaiting(approvals.pendingFor(WEB), clock.now());
+  const judged = (outcome: PlanOutcome, placement = WEB) =>
+    approvals.judged(placement, approvals.pendingFor(WEB), outcome);
   beforeEach(() => {
     [clock, store] = [new FakeClock(), new Map()];
     approvals = restart();
@@ -33,13 +43,13 @@ describe('PlanApprovals', () => {
   it('counts from the commit that brings it, and not before its change had time to come about', async () => {
     expect(tokens()).toBeUndefined();
     approvals.read('fleet', 'b', saying(T1));
-    expect(approvals.approvedFor(WEB)).toEqual({ tokens: ['000000000001'], commit: 'b' });
+    expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
     await clock.advance(MINUTE);
-    expect(approvals.isWaiting(WEB)).toBe(true);
+    expect(isWaiting()).toBe(true);
     approvals.followed('fleet');
-    expect(approvals.isWaiting(WEB)).toBe(true);
+    expect(isWaiting()).toBe(true);
     await clock.advance(2_000);
-    expect(approvals.isWaiting(WEB)).toBe(false);
+    expect(isWaiting()).toBe(false);
     expect(tokens()).toEqual(['000000000001']);
   });
 
@@ -48,7 +58,7 @@ describe('PlanApprovals', () => {
     approvals.onWithdrawn((placement) => withdrawn.push(placement));
     approvals.read('fleet', 'b', saying(T1));
     approvals.followed('fleet');
-    approvals.judged(WEB, 'differs');
+    judged('differs');
     approvals.read('fleet', 'c', saying());
     expect(withdrawn).toEqual([]);
     approvals.followed('fleet');
@@ -62,13 +72,13 @@ describe('PlanApprovals', () => {
 
   it('is over when it is met, when its time is, or when it is taken back', async () => {
     approvals.read('fleet', 'b', saying(T1));
-    approvals.judged(WEB, 'met');
+    judged('met');
     expect(tokens()).toBeUndefined();
 
     approvals.read('fleet', 'c', saying(T2));
     approvals.followed('fleet');
     await clock.advance(10 * MINUTE - 1);
-    approvals.judged(WEB, 'none');
+    judged('none');
     expect(tokens()).toEqual(['000000000002']);
     await clock.advance(1);
     expect(tokens()).toBeUndefined();
@@ -82,27 +92,27 @@ describe('PlanApprovals', () => {
     approvals.read('fleet', 'b', saying(T1));
     approvals.followed('fleet');
     await clock.advance(2_000);
-    approvals.judged(WEB, 'differs');
+    judged('differs');
     await clock.advance(60 * MINUTE);
     approvals = restart();
     approvals.read('fleet', 'b', saying(T1));
     expect(tokens()).toEqual(['000000000001']);
-    expect(approvals.isWaiting(WEB)).toBe(false);
+    expect(isWaiting()).toBe(false);
     // What was held is gone by itself, and so is the time of the approval.
-    approvals.judged(WEB, 'none');
+    judged('none');
     expect(tokens()).toBeUndefined();
   });
 
   it('counts once: what stands in Git for long approves nothing new, nor does what a source says at first', () => {
     approvals.read('fleet', 'b', saying(T1));
-    approvals.judged(WEB, 'met');
+    judged('met');
     approvals.read('fleet', 'c', saying(T1));
     approvals = restart();
     approvals.read('fleet', 'd', saying(T1));
     approvals.read('other', 'x', saying(T2));
     expect(tokens()).toBeUndefined();
     approvals.read('other', 'y', saying(T1));
-    expect(approvals.approvedFor(WEB)).toEqual({ tokens: ['000000000001'], commit: 'y' });
+    expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'y' });
   });
 
   it('of two sources, each is met by its own', () => {
@@ -110,7 +120,16 @@ describe('PlanApprovals', () => {
     approvals.read('fleet', 'b', saying(T1));
     approvals.read('other', 'y', saying(T2));
     expect(tokens()).toEqual(['000000000001', '000000000002']);
-    approvals.judged('team-b/else', 'met');
+    judged('met', 'team-b/else');
     expect(tokens()).toHaveLength(2);
+  });
+
+  it('is not met by the change of another commit, which was under way when it came', () => {
+    approvals.read('fleet', 'b', saying(T1));
+    const compared = approvals.pendingFor(WEB);
+    approvals.followed('fleet');
+    approvals.read('fleet', 'c', saying(T2));
+    approvals.judged(WEB, compared, 'met');
+    expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'c' });
   });
 });

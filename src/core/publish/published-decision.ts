@@ -1,5 +1,5 @@
-import type { ScheduleResult } from '../../../core/placement/schedule-result.ts';
-import type { DesiredGroup } from '../../../core/publish/decision-page.ts';
+import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { DesiredGroup } from './decision-page.ts';
 
 /** What a record is made of. */
 export interface PublishedDecision {

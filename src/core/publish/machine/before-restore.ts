@@ -1,0 +1,45 @@
+import { isNewer } from '../../model/resource-version.ts';
+import { type DecisionPage, decisionPageOf } from '../decision-page.ts';
+import type { SettledPage } from '../plan-pages.ts';
+import type { SeenAtRestore, SeenChange } from './placement-event.ts';
+import type { BeforeRestore, PlacementState } from './placement-state.ts';
+import { standingPages } from './standing-pages.ts';
+
+/*
+ * For a process that stands by: what the leader had published when the hub was restored from a backup. If this process takes over,
+ * changes are judged by that and not by the older pages of the backup. It is forgotten when a leader has published since.
+ */
+
+/** What is kept when the hub was restored. After a restore that was followed by another one the pages are those of the first backup. */
+export function keptBeforeRestore(
+  state: PlacementState,
+  standby: SeenAtRestore | undefined,
+): BeforeRestore | undefined {
+  const { beforeRestore: earlier } = state;
+  if (standby === undefined) return earlier;
+  const { hubVersion, seen } = standby;
+  if (earlier !== undefined) return { ...earlier, hubVersion };
+  if (seen === undefined) return undefined;
+  const { uid } = seen.placement.metadata;
+  const pages = standingPages(state, seen).map((page) => decisionPageOf(page, uid));
+  // A page whose group is not known is what others made of it.
+  return pages.length > 0 && pages.every(hasGroup) ? { uid, pages, hubVersion } : undefined;
+}
+
+/** What is kept after a page changed, by the restore or by a leader. */
+export function keptAfterChange(
+  kept: BeforeRestore | undefined,
+  change: SeenChange,
+): BeforeRestore | undefined {
+  return kept !== undefined && isSinceRestore(kept.hubVersion, change) ? undefined : kept;
+}
+
+/** A page that the restore removes was written after the backup. One of the backup can only be deleted after the restore. */
+function isSinceRestore(hubVersion: string, { before, after }: SeenChange): boolean {
+  const isNew = (object = after): boolean => isNewer(object?.metadata.resourceVersion ?? '', hubVersion);
+  return after === undefined ? !isNew(before) : isNew(after);
+}
+
+function hasGroup(page: DecisionPage): page is DecisionPage & SettledPage {
+  return page.group !== undefined;
+}

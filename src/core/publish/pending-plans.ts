@@ -1,0 +1,86 @@
+import type { ApprovedPlan } from './approved-plans.ts';
+
+/** Decisions follow the hub, which follows the commit: until both had time, a result is not what the commit makes of it. */
+const REST_MS = 2_000;
+/** What happens later than this has other reasons than the commit. */
+const WINDOW_MS = 600_000;
+
+/** A plan that a commit was approved with, and that was neither met nor taken back. Plain JSON. */
+export interface PendingPlan extends ApprovedPlan {
+  /** When the hub was made to follow the commit; undefined before. */
+  readonly followedAtMs: number | undefined;
+  /** Something else would happen, and is held: that does not pass by waiting. */
+  readonly held: boolean;
+}
+
+/** Of one source. Plain JSON. */
+export interface SourcePlans {
+  /** Tokens of the commit that was read last, per placement. */
+  readonly seen: Readonly<Record<string, readonly string[]>>;
+  /** Approvals that came with a commit, and were neither met nor too long ago. */
+  readonly pending: Readonly<Record<string, PendingPlan>>;
+}
+
+/** What came of a plan: the change was made, or another one is held, or there is nothing to compare. */
+export type PlanOutcome = 'met' | 'differs' | 'none';
+
+/**
+ * The plans of a source after it was read at this commit; nothing of it is on the hub yet. A plan that is no longer in Git is withdrawn.
+ * What a source says when it is read the very first time is not known to be new, and approves nothing.
+ * @param now what the objects say, per placement
+ */
+export function plansAfterRead(
+  before: SourcePlans | undefined,
+  now: ReadonlyMap<string, readonly string[]>,
+  commit: string | undefined,
+): SourcePlans {
+  const pending = Object.entries(before?.pending ?? {}).filter(([placement]) => now.has(placement));
+  const fresh = [...now].filter(
+    ([placement, tokens]) => before !== undefined && tokens.join() !== (before.seen[placement] ?? []).join(),
+  );
+  for (const [placement, tokens] of fresh)
+    pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
+  return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
+}
+
+/** The hub was made to follow what was read, as far as that was possible. */
+export function planAfterFollow(plan: PendingPlan, nowMs: number): PendingPlan {
+  return plan.followedAtMs === undefined ? { ...plan, followedAtMs: nowMs } : plan;
+}
+
+/** Undefined: the plan is done with. */
+export function planAfterJudgement(plan: PendingPlan, outcome: PlanOutcome): PendingPlan | undefined {
+  if (outcome === 'met') return undefined;
+  const held = outcome === 'differs';
+  return plan.held === held ? plan : { ...plan, held };
+}
+
+/** Was the one judged, whatever became of it meanwhile? A commit that was read since may have brought another. */
+export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
+  return a.commit === b.commit && a.tokens.join() === b.tokens.join();
+}
+
+/**
+ * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not for ever:
+ * from the commit that brings it until it is met, at most ten minutes, except while something else is held because of it.
+ */
+export function approvedNow(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
+  const counting = plansOf(plans, nowMs);
+  if (counting.length === 0) return undefined;
+  return { tokens: counting.flatMap(({ tokens }) => tokens), commit: counting.at(-1)?.commit };
+}
+
+/** It is too early to say that something else would happen. */
+export function isPlanWaiting(plans: readonly PendingPlan[], nowMs: number): boolean {
+  return plansOf(plans, nowMs).some(
+    ({ followedAtMs, held }) =>
+      !held && (followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < REST_MS),
+  );
+}
+
+function plansOf(plans: readonly PendingPlan[], nowMs: number): readonly PendingPlan[] {
+  return plans.filter(
+    ({ followedAtMs, held }) =>
+      held || followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < WINDOW_MS,
+  );
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { listedClusters } from '../../../../src/core/publish/decision-page.ts';
+import type { PlacementEvent } from '../../../../src/core/publish/machine/placement-event.ts';
+import { factsOf, pageOf, run, webPlacement, WEB, wholePass } from './machine-fixture.ts';
+
+/** The hub of version 900 went back to version 500. */
+const published = pageOf('850', ['c1', 'c2']);
+const backup = pageOf('400', ['c1', 'c2', 'c3']);
+const restored = (pages: readonly KubeObject[] = [published]): PlacementEvent => ({
+  kind: 'hub-changed',
+  standby: {
+    hubVersion: '500',
+    seen: {
+      key: WEB,
+      placement: webPlacement(),
+      pages,
+      seenPage: (name) => pages.find(({ metadata }) => metadata.name === name),
+    },
+  },
+});
+const saw = (
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+  isLeader = false,
+): PlacementEvent => ({
+  kind: 'page-changed',
+  change: { before, after },
+  isLeader,
+  isPlacementThere: true,
+});
+
+describe('what was published before the hub was restored', () => {
+  it.each([
+    { name: 'when the watch shows the page of the backup', events: [saw(published, backup)] },
+    { name: 'when the backup has no such page', events: [saw(published, undefined)] },
+    { name: 'after a second restore', events: [saw(published, backup), restored([backup])] },
+    { name: 'when this process leads and writes itself', events: [saw(backup, pageOf('501', ['c1']), true)] },
+  ])('is known $name', ({ events }) => {
+    const { beforeRestore } = run([restored(), ...events]).state;
+    expect(listedClusters(beforeRestore?.pages ?? [])).toEqual(['c1', 'c2']);
+  });
+
+  it.each([
+    { name: 'a leader publishes on the restored hub', after: pageOf('501', ['c1']) },
+    { name: 'a leader deletes a page of the backup', after: undefined },
+  ])('is forgotten when $name', ({ after }) => {
+    const events = [restored(), saw(published, backup), saw(backup, after)];
+    expect(run(events).state.beforeRestore).toBeUndefined();
+  });
+
+  it.each([
+    { name: 'of pages whose group cannot be read', pages: [pageOf('850', ['c1'], { group: 'x' })] },
+    { name: 'where there are none', pages: [] },
+  ])('is not known $name', ({ pages }) => {
+    expect(run([restored(pages)]).state.beforeRestore).toBeUndefined();
+  });
+
+  it.each([
+    { name: 'is what a change is judged by after this process took over', uid: 'u1', want: ['c1', 'c2'] },
+    { name: 'is not that of another placement of the same name', uid: 'u2', want: ['c1', 'c2', 'c3'] },
+  ])('$name', ({ uid, want }) => {
+    const facts = factsOf({
+      placement: webPlacement({ uid }),
+      clusters: ['c1'],
+      pages: [backup],
+      budget: { percent: 0, atLeast: 0 },
+    });
+    const { state } = run([restored(), saw(published, backup)]);
+    // Nothing may go, so that what was published stays.
+    expect(wholePass({ kind: 'look', facts }, state).lines).toContain(`settled ${want.join()}`);
+  });
+});

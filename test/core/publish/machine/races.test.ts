@@ -1,0 +1,330 @@
+import { describe, expect, it } from 'vitest';
+import type { PlacementAction } from '../../../../src/core/publish/machine/placement-action.ts';
+import type { PlacementEvent } from '../../../../src/core/publish/machine/placement-event.ts';
+import type { PlacementState } from '../../../../src/core/publish/machine/placement-state.ts';
+import type { Facts } from '../../../../src/core/publish/machine/placement-facts.ts';
+import {
+  digest,
+  factsOf,
+  lines,
+  NOW,
+  pageOf,
+  resultOf,
+  run,
+  webPlacement,
+  wholePass,
+  written,
+} from './machine-fixture.ts';
+
+const look = (over: Parameters<typeof factsOf>[0]): PlacementEvent => ({
+  kind: 'look',
+  facts: factsOf(over),
+});
+const failed = (of: 'pages' | 'status' | 'record', mayArrive = false): PlacementEvent => ({
+  kind: 'failed',
+  of,
+  error: new Error('x'),
+  mayArrive,
+});
+const RESUMED: PlacementEvent = { kind: 'resumed' };
+const RECORDED: PlacementEvent = { kind: 'recorded', hash: 'r1' };
+const PERSISTED: PlacementEvent = { kind: 'persisted' };
+
+/** Published on c1 and c2, on a page of version 50. */
+const PAGE = pageOf('50', ['c1', 'c2']);
+const REMEMBERED = { specHash: '', publishedAtMs: NOW - 60_000, removals: [], record: 'r0' };
+const published = wholePass(look({ clusters: ['c1', 'c2'], pages: [PAGE], remembered: REMEMBERED })).state;
+const next = (over: Parameters<typeof factsOf>[0] = {}): PlacementEvent =>
+  look({ pages: [PAGE], remembered: published.remembered, ...over });
+const answered = (actions: readonly PlacementAction[], version: string): PlacementEvent => {
+  const write = actions.find((action) => action.kind === 'write-page');
+  if (write === undefined) throw new Error(`nothing is written: ${lines(actions).join()}`);
+  return { kind: 'page-written', after: written(write, version), seen: write.before };
+};
+/** c3 replaces c1: its removal is on the disk, and the write is under way. */
+const writing = run([next({ clusters: ['c2', 'c3'] }), PERSISTED], published);
+/** The same, written: the status patch is under way. */
+const finishing = run([answered(writing.actions, '51')], writing.state);
+
+describe('a pass', () => {
+  it.each([
+    {
+      name: 'writes a first publication: the page, the status, the record',
+      facts: { clusters: ['c1'] },
+      want: [
+        'create web-decision-1',
+        'write web-decision-1 c1',
+        'patch-status',
+        'yield',
+        'record',
+        'remember',
+        'tell-published',
+        'settled c1',
+        'end done',
+      ],
+    },
+    { name: 'waits for nothing where there is no result', facts: { result: undefined }, want: ['end done'] },
+    {
+      name: 'takes no result of another object of this name',
+      facts: { result: resultOf(webPlacement({ uid: 'u0' }), ['c1']) },
+      want: ['end done'],
+    },
+    {
+      name: 'forgets a placement that is being deleted',
+      facts: { placement: webPlacement({ deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+      want: ['forget', 'settled ', 'end done'],
+    },
+  ])('$name', ({ facts, want }) => {
+    expect(wholePass(look(facts)).lines).toEqual(want);
+  });
+
+  it('writes nothing where all is as it should be', () => {
+    expect(
+      wholePass(next({ clusters: ['c1', 'c2'] }), published).lines.filter((line) =>
+        /write|record/.test(line),
+      ),
+    ).toEqual([]);
+  });
+
+  it('is not begun twice', () => {
+    expect(run([next({ clusters: [] })], writing.state)).toEqual({ state: writing.state, actions: [] });
+  });
+
+  it('leaves a defect behind and reads the pages again', () => {
+    const { state, actions } = run([{ kind: 'abandoned', error: new Error('x') }], writing.state);
+    expect(lines(actions)).toEqual(['end failed']);
+    expect(lines(run([next({ clusters: ['c2', 'c3'] })], state).actions)).toEqual(['read-pages']);
+  });
+});
+
+/** One row is one race: where the placement stands, what happens then, and what is to be done about it. */
+const RACES: readonly {
+  readonly name: string;
+  readonly given: PlacementState;
+  readonly events: readonly PlacementEvent[];
+  readonly want: readonly string[];
+  readonly state?: Partial<PlacementState>;
+}[] = [
+  {
+    name: 'what a change takes away is on the disk before it is taken',
+    given: published,
+    events: [next({ clusters: ['c2', 'c3'] })],
+    want: ['persist'],
+  },
+  {
+    name: 'what only comes needs no such note',
+    given: published,
+    events: [next({ clusters: ['c1', 'c2', 'c3'] })],
+    want: ['write web-decision-1 c1,c2,c3'],
+  },
+  {
+    name: 'the status is sent before the record is made',
+    given: writing.state,
+    events: [answered(writing.actions, '51')],
+    want: ['patch-status', 'yield'],
+  },
+  {
+    name: 'the pass ends when both are done: the record first',
+    given: finishing.state,
+    events: [RESUMED, RECORDED],
+    want: ['remember', 'tell-published'],
+  },
+  {
+    name: 'the pass ends when both are done: the status first',
+    given: run([{ kind: 'status-written', after: pageOf('9', []), seen: undefined }], finishing.state).state,
+    events: [RESUMED, RECORDED],
+    want: ['remember', 'tell-published', 'settled c2,c3', 'end done'],
+  },
+  {
+    name: 'a status patch that fails does not lose the record',
+    given: finishing.state,
+    events: [failed('status'), RESUMED, RECORDED],
+    want: ['remember', 'tell-published', 'end failed'],
+  },
+  {
+    name: 'a record that fails leaves the publication to be recorded by the next process',
+    given: run([RESUMED, failed('record')], finishing.state).state,
+    events: [{ kind: 'status-written', after: pageOf('9', []), seen: undefined }],
+    want: ['end failed'],
+  },
+  {
+    name: 'an answer that no stage waits for changes nothing',
+    given: published,
+    events: [RESUMED, RECORDED, PERSISTED, failed('pages')],
+    want: [],
+  },
+  {
+    name: 'a refused write: what it took away is remembered, and the pages are read again',
+    given: writing.state,
+    events: [failed('pages'), next({ clusters: ['c2', 'c3'] })],
+    want: ['read-pages'],
+    state: { isUnsure: true, suspects: [] },
+  },
+  {
+    name: 'a write of unknown outcome: its page gets another version before anything is planned',
+    given: run([failed('pages', true)], writing.state).state,
+    events: [next({ clusters: ['c2', 'c3'] }), { kind: 'pages-read', pages: [PAGE], seen: [PAGE] }],
+    want: ['fence web-decision-1'],
+    state: { suspects: ['web-decision-1'] },
+  },
+  {
+    name: 'a fence that fails is tried again',
+    given: run(
+      [failed('pages', true), next({}), { kind: 'pages-read', pages: [PAGE], seen: [PAGE] }],
+      writing.state,
+    ).state,
+    events: [failed('pages', true)],
+    want: ['end failed'],
+    state: { suspects: ['web-decision-1'], isUnsure: true },
+  },
+  {
+    name: 'the look before the commit is whole waits, and the commit ends the wait',
+    given: run([next({ clusters: ['c1'], worldAge: () => 'half' })], published).state,
+    events: [{ kind: 'commit-whole' }],
+    want: ['look-again'],
+    state: { waitsForCommit: false },
+  },
+  {
+    name: 'a commit that was not waited for is no reason to look',
+    given: published,
+    events: [{ kind: 'commit-whole' }],
+    want: [],
+  },
+  {
+    name: 'half of a commit moves nothing',
+    given: published,
+    events: [next({ clusters: ['c1'], worldAge: () => 'half' })],
+    want: ['settled c1,c2', 'end, again after 2000'],
+    state: { waitsForCommit: true },
+  },
+  {
+    name: 'more of the commit came since it was decided: it is decided again',
+    given: published,
+    events: [next({ clusters: ['c1'], worldAge: () => 'overtaken' })],
+    want: ['decide again inputs', 'settled c1,c2', 'end, again after 2000'],
+  },
+  {
+    name: 'another change than the approved one waits while the commit may still make that',
+    given: published,
+    events: [
+      next({
+        clusters: ['c1'],
+        plans: [{ tokens: ['000000000000'], commit: 'a', followedAtMs: undefined, held: false }],
+      }),
+    ],
+    want: ['settled c1,c2', 'end, again after 500'],
+  },
+  {
+    name: 'a hub that was restored: own writes are news',
+    given: published,
+    events: [
+      { kind: 'hub-changed', standby: undefined },
+      {
+        kind: 'page-changed',
+        change: { before: pageOf('51', ['c2']), after: PAGE },
+        isLeader: true,
+        isPlacementThere: true,
+      },
+    ],
+    want: ['decide again decisions'],
+    state: { pages: new Map() },
+  },
+  {
+    name: 'works matter to a move alone',
+    given: published,
+    events: [{ kind: 'works-changed' }],
+    want: [],
+  },
+];
+
+describe('races', () => {
+  it.each(RACES)('$name', ({ given, events, want, state }) => {
+    const after = run(events, given);
+    expect(lines(after.actions)).toEqual(want);
+    if (state !== undefined) expect(after.state).toMatchObject(state);
+  });
+});
+
+describe('a process that knows no past', () => {
+  const held = { clusters: ['c1'], budget: { percent: 0, atLeast: 0 } };
+
+  it('reads the pages before it takes them for what is published', () => {
+    const first = run([look({ ...held, pages: [PAGE] })]);
+    expect(lines(first.actions)).toEqual(['read-pages']);
+    // The process before it wrote that; the watch shows it later.
+    const newer = pageOf('60', ['c1', 'c2', 'c3']);
+    const { state } = run([{ kind: 'pages-read', pages: [newer], seen: [PAGE] }, RECORDED], first.state);
+    expect(state.last?.pages.flatMap(({ decisions }) => decisions.map((d) => d.clusterName))).toEqual([
+      'c1',
+      'c2',
+      'c3',
+    ]);
+  });
+
+  it('does not read them where the result can be published', () => {
+    expect(lines(run([look({ clusters: ['c1', 'c2', 'c3'], pages: [PAGE] })]).actions)).not.toContain(
+      'read-pages',
+    );
+  });
+
+  it('does not read them after a restart, when it listed them itself', () => {
+    const actions = run([look({ ...held, pages: [PAGE], remembered: REMEMBERED })]).actions;
+    expect(lines(actions)).not.toContain('read-pages');
+  });
+});
+
+describe('what others change while the first result waits', () => {
+  it.each([
+    { name: 'a page that they delete is restored', pages: [], want: 'create web-decision-1' },
+    {
+      name: 'a cluster that they take is restored',
+      pages: [pageOf('51', ['c1'])],
+      want: 'write web-decision-1 c1,c2',
+    },
+  ])('$name', ({ pages, want }) => {
+    const waiting = { clusters: ['c1'], worldAge: (): ReturnType<Facts['worldAge']> => 'half' };
+    const { state } = wholePass(look({ ...waiting, pages: [PAGE], remembered: REMEMBERED }));
+    expect(wholePass(look({ ...waiting, pages, remembered: REMEMBERED }), state).lines).toContain(want);
+  });
+});
+
+describe('a change whose last answer was lost', () => {
+  /** c1 was to go; the write was carried out. */
+  const lost = run([next({ clusters: ['c2'] }), PERSISTED, failed('pages', true)], published);
+  const done = pageOf('52', ['c2']);
+  const again = run(
+    [
+      look({ clusters: ['c2'], pages: [PAGE], remembered: lost.state.remembered }),
+      { kind: 'pages-read', pages: [done], seen: [PAGE] },
+      { kind: 'page-fenced', page: pageOf('53', ['c2']) },
+      RESUMED,
+    ],
+    lost.state,
+  );
+
+  it('gets its record, with what it took away', () => {
+    expect(again.actions).toMatchObject([{ kind: 'record', entry: { added: [], removed: ['c1'] } }]);
+  });
+
+  it('counts once', () => {
+    expect(run([RECORDED], again.state).state.remembered).toMatchObject({
+      removals: [{ atMs: NOW, count: 1 }],
+      record: 'r1',
+    });
+  });
+});
+
+describe('a released change that fails', () => {
+  it('does not make earlier removals count for nothing', () => {
+    const earlier = [{ atMs: NOW - 1_000, count: 2 }];
+    const remembered = { ...REMEMBERED, specHash: digest('{}').slice(0, 16), removals: earlier };
+    const over = { clusters: ['c2'], pages: [PAGE], remembered, budget: { percent: 0, atLeast: 2 } };
+    const held = wholePass(look(over), published);
+    const token = held.actions.flatMap((action) =>
+      action.kind === 'tell-held' ? [action.hold.token] : [],
+    )[0];
+    const placement = webPlacement({ annotations: { 'berth.dev/release': token ?? '' } });
+    const { state } = run([look({ ...over, placement }), PERSISTED, failed('pages')], held.state);
+    expect(state.remembered).toMatchObject({ removals: earlier, change: { released: { token } } });
+  });
+});

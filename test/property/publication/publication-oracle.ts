@@ -1,0 +1,159 @@
+import type { PlacementAction } from '../../../src/core/publish/machine/placement-action.ts';
+import type { Purpose } from '../../../src/core/publish/machine/placement-state.ts';
+import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/removal-window.ts';
+
+/** One write of a controller: what the pages listed before and after it, and what it was for. */
+export interface SeenWrite {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly purpose: Purpose;
+  /** The spec that the result was decided for. */
+  readonly spec: string;
+  /** When the change was begun. */
+  readonly atMs: number;
+  /** It arrived long after it was sent. */
+  readonly isLate: boolean;
+}
+
+interface Removal {
+  readonly cluster: string;
+  readonly atMs: number;
+  readonly isRecorded: boolean;
+}
+
+/**
+ * Looks at every write of the controllers and says which promise it breaks. It knows nothing of how the machine judges: it counts what
+ * goes from the pages of what was published.
+ */
+export class PublicationOracle {
+  readonly violations: string[] = [];
+  /** Clusters of the last complete publication. */
+  published: readonly string[] = [];
+  /** The same, with what the pages listed since: a process that begins takes that for published. */
+  #known: readonly string[] = [];
+  /** Clusters that others took from a page since: where they go from another page, too, is an accident of both. */
+  #taken = new Set<string>();
+  /** Decisions since. */
+  #open: (readonly string[])[] = [];
+  #removals: readonly Removal[] = [];
+  #spec: string | undefined;
+  readonly #limit: number;
+  /** Nobody else schedules the placement, and it is not made anew. */
+  readonly #isAlone: boolean;
+  readonly #isConsent: (token: string) => boolean;
+
+  constructor(rules: {
+    /** So many clusters may go within ten minutes. */
+    readonly limit: number;
+    readonly isAlone: boolean;
+    /** Was this token given as a release? */
+    readonly isConsent: (token: string) => boolean;
+  }) {
+    [this.#limit, this.#isAlone, this.#isConsent] = [rules.limit, rules.isAlone, rules.isConsent];
+  }
+
+  decided(clusters: readonly string[]): void {
+    this.#open.push(clusters);
+  }
+
+  /** A pass is over. */
+  settled(clusters: readonly string[]): void {
+    this.published = [...new Set(clusters)];
+    if (this.#isAlone) this.#known = [];
+    this.#taken.clear();
+    this.saw(this.published);
+    this.#open = this.#open.slice(-1);
+  }
+
+  told(action: PlacementAction, nowMs: number): void {
+    if (action.kind === 'settled')
+      this.settled(action.pages.flatMap(({ decisions }) => decisions.map((d) => d.clusterName)));
+    if (action.kind !== 'record') return;
+    const { groups, released, found } = action.entry;
+    const clusters = groups.flatMap(({ decisions }) => decisions.map((d) => d.clusterName));
+    if (found !== undefined) return;
+    this.settled(clusters);
+    // What went and came again before the change was done costs nothing. A release begins anew.
+    const isGone = ({ cluster, isRecorded }: Removal): boolean => isRecorded || !clusters.includes(cluster);
+    const counting = released === undefined ? this.#removals.filter(isGone) : [];
+    this.#removals = counting.map((removal) => recordedAt(removal, nowMs));
+  }
+
+  /** The pages list these clusters, whoever wrote them. */
+  saw(listed: readonly string[]): void {
+    this.#known = [...new Set([...this.#known, ...listed])];
+  }
+
+  /** Others changed what the pages list. */
+  disturbed(before: readonly string[], after: readonly string[]): void {
+    const count = (names: readonly string[], cluster: string): number =>
+      names.filter((name) => name === cluster).length;
+    for (const cluster of before)
+      if (count(after, cluster) < count(before, cluster)) this.#taken.add(cluster);
+    this.saw(after);
+  }
+
+  /** A process begins: it knows what was published, except where others changed it or its disk does not tell. */
+  begun(listed: readonly string[], isDisturbed: boolean, hasTakenOver: boolean): void {
+    this.#open = [];
+    this.saw(listed);
+    if (isDisturbed) this.published = this.published.filter((cluster) => listed.includes(cluster));
+    const isKnown = ({ cluster, isRecorded }: Removal): boolean =>
+      !listed.includes(cluster) && (isRecorded || !hasTakenOver);
+    this.#removals = this.#removals.filter(isKnown);
+  }
+
+  /** The placement was made anew, or others have scheduled it: nothing of before counts. */
+  forget(): void {
+    [this.published, this.#open, this.#removals] = [[], [], []];
+  }
+
+  wrote({ before, after, purpose, spec, atMs, isLate }: SeenWrite): void {
+    const now = new Set(after);
+    const gone = [...new Set(before)].filter((cluster) => !now.has(cluster));
+    const lost = gone.filter((cluster) => this.published.includes(cluster) && !this.#taken.has(cluster));
+    for (const cluster of lost)
+      if (this.#open.every((clusters) => clusters.includes(cluster)))
+        this.violations.push(`lost ${cluster}, which is published and wanted`);
+    if (isLate) return;
+    if (purpose.kind !== 'publish')
+      return this.#stayed(
+        lost,
+        [...now].filter((name) => !before.includes(name)),
+      );
+    this.#count(lost, purpose, spec, atMs);
+  }
+
+  /** Held means unchanged: what is restored was published. */
+  #stayed(lost: readonly string[], come: readonly string[]): void {
+    for (const cluster of lost) this.violations.push(`took ${cluster} though nothing is published`);
+    const strangers = come.filter((cluster) => !this.#known.includes(cluster));
+    for (const cluster of strangers) this.violations.push(`added ${cluster} though nothing is published`);
+  }
+
+  #count(
+    lost: readonly string[],
+    purpose: Extract<Purpose, { kind: 'publish' }>,
+    spec: string,
+    atMs: number,
+  ): void {
+    if (spec !== this.#spec) this.#removals = [];
+    this.#spec = spec;
+    if (lost.length === 0) return;
+    const { releasedToken } = purpose.wanted;
+    if (releasedToken !== undefined) {
+      if (!this.#isConsent(releasedToken)) this.violations.push(`used ${releasedToken}, which was not given`);
+      return;
+    }
+    const counting = this.#removals.filter((removal) => atMs - removal.atMs < REMOVAL_WINDOW_MS);
+    this.#removals = [...counting, ...lost.map((cluster) => ({ cluster, atMs, isRecorded: false }))];
+    const names = new Set(this.#removals.map(({ cluster }) => cluster));
+    if (names.size > this.#limit)
+      this.violations.push(`took ${[...names].join()} without consent: ${this.#limit} may go`);
+  }
+}
+
+/** A change counts from its end; the clock may have gone back meanwhile. */
+function recordedAt(removal: Removal, atMs: number): Removal {
+  return removal.isRecorded ? removal : { ...removal, atMs: Math.min(removal.atMs, atMs), isRecorded: true };
+}
