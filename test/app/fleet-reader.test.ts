@@ -238,6 +238,26 @@ describe('a broken file', () => {
     await source.close();
   });
 
+  it('keeps what was deleted meanwhile as it was last, also after a restart', async () => {
+    const mirrorDir = path.join(tempDir(), 'm.git');
+    const open = () => openFleetSource({ url: fixture.dir, mirrorDir, ambient: process.env });
+    const read = async (source: Awaited<ReturnType<typeof open>>): Promise<Fleet> => {
+      await source.fetch();
+      return source.read();
+    };
+    const source = await open();
+    fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b', 'first') });
+    await read(source);
+    fixture.commit({ 'a.yaml': 'a: [', 'b.yaml': configMap('b', 'second') });
+    await read(source);
+    fixture.commit({ 'b.yaml': null });
+    expect(valueOf(await read(source), 'b')).toBe('second');
+    await source.close();
+    const restarted = await open();
+    expect(valueOf(await read(restarted), 'b')).toBe('second');
+    await restarted.close();
+  });
+
   it.each([
     ['a submodule', { submodule: '0123456789012345678901234567890123456789' }, 'source.submodule'],
     ['a link', { symlink: 'elsewhere' }, 'source.symlink'],

@@ -19,7 +19,7 @@ import { DEFAULT_MANIFEST_LIMITS } from './fleet.ts';
 import type { Fleet, ManifestLimits } from './fleet.ts';
 import { KustomizeRenderer } from './kustomizations.ts';
 import { findSpecialFolders } from './special-folders.ts';
-import { lastGoodReadings } from './last-good.ts';
+import { lastDeclared, lastGoodReadings, ofCommit } from './last-good.ts';
 import { hidingDocuments } from './hiding-documents.ts';
 import { hidingFiles, manifestSelector } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
@@ -229,7 +229,7 @@ export class FleetReader {
     );
   }
 
-  /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was. */
+  /** While a file cannot be read, an object that is nowhere to be found may be in it: it stays as it was declared last. */
   async #withVanished(
     objects: readonly ParsedManifest[],
     commitId: string,
@@ -237,8 +237,11 @@ export class FleetReader {
     this.#lastComplete ??= await this.#readLastComplete(commitId);
     const present = new Set(objects.map(objectKey));
     const { objects: before = [], commit } = this.#lastComplete ?? {};
-    const vanished = before.filter((object) => !present.has(objectKey(object)));
-    return [...objects, ...vanished.map((object) => ofCommit(object, commit?.id ?? ''))];
+    const vanished = before
+      .filter((object) => !present.has(objectKey(object)))
+      .map((object) => ofCommit(object, commit?.id ?? ''));
+    const last = { objects: vanished, commit: commitId, limits: this.#limits };
+    return vanished.length === 0 ? objects : [...objects, ...(await lastDeclared(this.#repository, last))];
   }
 
   /** A link or submodule where a folder of manifests was holds them still, only that they cannot be read: an error like a broken file. */
@@ -316,6 +319,3 @@ function isMissing({ parsed }: FileVersionReading): boolean {
 }
 
 /** An object that stands for an earlier commit than the fleet it is in. */
-function ofCommit(manifest: ParsedManifest, commit: string): ParsedManifest {
-  return { ...manifest, location: { ...manifest.location, commit } };
-}
