@@ -20,7 +20,7 @@ export interface TransitionOptions {
 export interface Transition {
   /** Lists as published what will be published: deciding it again moves nothing. */
   readonly world: World;
-  /** By `namespace/name`, in that order: of a placement that moved, the result that moved it. */
+  /** By `namespace/name`, in that order: of a placement that moved, the result that moved it unless it asks for other clusters since. */
   readonly results: ReadonlyMap<string, ScheduleResult>;
   /** The worlds that moved placements were decided in; all others were decided in `world`. */
   readonly decidedIn: ReadonlyMap<string, World>;
@@ -146,12 +146,20 @@ function transitionOf(end: {
 }): Transition {
   const { world, keys, moves, rounds, restless } = end;
   const results = new Map<string, ScheduleResult>();
-  end.results.forEach((result, at) => {
+  const decidedIn = new Map<string, World>();
+  end.results.forEach((last, at) => {
     const key = keys[at] ?? '';
-    results.set(key, moves.get(key)?.result ?? result);
+    const move = moves.get(key);
+    // One that moved, and is held in the end, asks for what it asks in the end: so would the next transition.
+    const isMoved = move !== undefined && (restless.includes(key) || asksForSame(move.result, last));
+    results.set(key, isMoved ? move.result : last);
+    if (isMoved) decidedIn.set(key, move.world);
   });
-  const decidedIn = new Map([...moves].map(([key, move]) => [key, move.world]));
   return { world, results, decidedIn, rounds, restless };
+}
+
+function asksForSame(move: ScheduleResult, last: ScheduleResult): boolean {
+  return sameClusters(move.selected, last.selected);
 }
 
 /** All of a transition at once. */
