@@ -241,7 +241,8 @@ function startWorks(parts: {
   return startWorkControllers({
     mayBegin: async (signal) => {
       await leadership?.whenHeld(signal);
-      await barrier.whenHubCompared(signal);
+      // On half of a commit a replica set may follow a placement that the rest of it deletes.
+      await barrier.whenWhole(signal);
     },
     hub: api,
     cache,

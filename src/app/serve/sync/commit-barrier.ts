@@ -11,7 +11,7 @@ const MAX_FOLLOW_MS = 300_000;
 const MAX_FIRST_READ_MS = 60_000;
 /** A write that the watch does not show for so long was overtaken by something. */
 const MAX_LAG_MS = 60_000;
-const COMPARE_POLL_MS = 500;
+const WHOLE_POLL_MS = 50;
 
 interface Since {
   readonly sinceMs: number;
@@ -104,9 +104,12 @@ export class CommitBarrier {
     return this.#uncompared.size === 0;
   }
 
-  /** Resolves when the hub is compared, or when aborted. It is looked at again and again, since no event tells that it took too long. */
-  async whenHubCompared(signal: AbortSignal): Promise<void> {
-    while (!this.isHubCompared && !signal.aborted) await sleep(this.#clock, COMPARE_POLL_MS, signal);
+  /**
+   * Resolves when the hub is compared and at a commit, or when aborted. It is looked at again and again, since no event tells that it
+   * took too long.
+   */
+  async whenWhole(signal: AbortSignal): Promise<void> {
+    while (this.isHalf && !signal.aborted) await sleep(this.#clock, WHOLE_POLL_MS, signal);
   }
 
   /** The hub was made to follow the commit, wholly, but for what will not change by itself. */

@@ -128,10 +128,11 @@ describe('CommitBarrier', () => {
     expect(barrier.isHubCompared).toBe(true);
   });
 
-  it('resolves when the hub is compared, when that takes too long, and when aborted', async () => {
+  it('resolves when the hub is at a commit, when that takes too long, and when aborted', async () => {
     const done: string[] = [];
     const wait = (name: string, signal = new AbortController().signal) =>
-      barrier.whenHubCompared(signal).then(() => done.push(name));
+      barrier.whenWhole(signal).then(() => done.push(name));
+    begin();
     await wait('nothing changed');
     barrier.hubChanged();
     const stop = new AbortController();
