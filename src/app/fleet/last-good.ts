@@ -1,5 +1,6 @@
 import type { FileVersion, GitRepository } from '../../adapters/git/repository/git-repository.ts';
 import type { ParsedFile, ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
+import { MANIFESTS_ANNOTATION } from '../../core/work/inline-manifests.ts';
 import { objectKey } from './assemble-fleet.ts';
 import { readFiles } from './file-readings.ts';
 import type { ManifestLimits } from './fleet.ts';
@@ -48,6 +49,8 @@ export async function lastDeclared(
   const open = new Map<string, ParsedManifest[]>();
   for (const object of objects) {
     const { file } = object.location;
+    // What is put together from several files no version of one file declares.
+    if (object.object.metadata.annotations?.[MANIFESTS_ANNOTATION] !== undefined) continue;
     open.set(file, [...(open.get(file) ?? []), object]);
   }
   const found = new Map<string, ParsedManifest>();
