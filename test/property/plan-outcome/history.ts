@@ -49,6 +49,8 @@ export class History {
     fleet.git.commit(Object.fromEntries(files), 'First');
     await history.#lives.begin();
     for (const name of PLACEMENTS) await fleet.published(name);
+    // Works follow the decisions; a plan that begins before them would not know them.
+    await expect.poll(async () => missingWorks(await history.#outcome()), WAIT).toEqual([]);
     return history;
   }
 
@@ -189,6 +191,17 @@ export class History {
       await api.mergePatch(ADDON_PLACEMENT_SCORE, metadata, { status }, { subresource: 'status' });
     }
   }
+}
+
+/** Works that the replica sets of the start should have and do not have. */
+function missingWorks({ placements, works }: Outcome): readonly string[] {
+  return Object.entries(START.replicaSets)
+    .flatMap(([name, set]) =>
+      (set?.placements ?? []).flatMap((placement) =>
+        (placements[placement]?.clusters ?? []).map((cluster) => `team-a/${name} ${cluster}`),
+      ),
+    )
+    .filter((work) => !works.includes(work));
 }
 
 const settingsOf = (url: string, isOpen: boolean) => ({
