@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import { leanClient } from './lean-client.mjs';
+import { work } from './bench-work.mjs';
 
 const [other, creates = '16000'] = process.argv.slice(2);
 const roots = { before: other, now: join(import.meta.dirname, '../..') };
@@ -22,51 +23,10 @@ async function startHub(root) {
   const kubeconfig = readFileSync(await new Promise((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk).trim()))), 'utf8');
   const valueOf = (key) => new RegExp(`${key}: "?([^\\s"]+)`).exec(kubeconfig)[1];
   const ca = Buffer.from(valueOf('certificate-authority-data'), 'base64').toString();
-  const at = { child, data, ca, url: new URL(valueOf('server')), token: valueOf('token') };
-  return { ...at, clients: await Promise.all(Array.from({ length: CLIENTS }, () => connectTo(at))) };
+  const at = { ca, url: valueOf('server'), token: valueOf('token') };
+  return { child, data, clients: await Promise.all(Array.from({ length: CLIENTS }, async () => (await leanClient(at)).send)) };
 }
 
-/** One connection that sends a request at a time; node:https would take more processor time than the hub. */
-async function connectTo({ url, token, ca }) {
-  const socket = connect({ host: url.hostname, port: Number(url.port), ca, servername: 'localhost', ALPNProtocols: ['http/1.1'] });
-  await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
-  socket.setNoDelay(true);
-  let waiting;
-  let received = Buffer.alloc(0);
-  socket.on('data', (chunk) => {
-    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-    const end = received.indexOf('\r\n\r\n');
-    if (end < 0) return;
-    const head = received.toString('latin1', 0, end);
-    const whole = end + 4 + Number(/^content-length: (\d+)/im.exec(head)[1]);
-    if (received.length < whole) return;
-    const body = received.subarray(end + 4, whole);
-    received = received.subarray(whole);
-    if (head.startsWith('HTTP/1.1 2')) waiting.resolve();
-    else waiting.reject(new Error(`${head.slice(0, 30)} ${body}`));
-  });
-  return (method, path, body, type = 'application/json') =>
-    new Promise((resolve, reject) => {
-      waiting = { resolve, reject };
-      const text = body === undefined ? '' : JSON.stringify(body);
-      const content = body === undefined ? '' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n`;
-      socket.write(`${method} ${path} HTTP/1.1\r\nhost: ${url.hostname}\r\nauthorization: Bearer ${token}\r\n${content}\r\n${text}`);
-    });
-}
-
-const work = (name) => ({
-  apiVersion: 'work.open-cluster-management.io/v1',
-  kind: 'ManifestWork',
-  metadata: { name, labels: { app: 'bench', tier: 'web' } },
-  spec: {
-    workload: {
-      manifests: [
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'app' }, data: { text: 'x'.repeat(300) } },
-        { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace: 'app' }, spec: { replicas: 3, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'main', image: 'registry.example.com/app:1.2.3', env: [{ name: 'A', value: 'x'.repeat(150) }] }] } } } },
-      ],
-    },
-  },
-});
 const status = (at) => ({ status: { conditions: [{ type: 'Applied', status: 'True', reason: `R${at}`, message: 'applied', lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 }] } });
 
 const requests = {

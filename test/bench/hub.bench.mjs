@@ -5,9 +5,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { connect } from 'node:http2';
-import { connect as tlsConnect } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { work } from './bench-work.mjs';
+import { leanClient } from './lean-client.mjs';
 
 const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 const wanted = new Set(process.argv.slice(2));
@@ -48,62 +49,14 @@ async function startHub(dataDir) {
       sent.on('error', reject);
       sent.end(bytes);
     });
-  const fast = () => fastClient({ url, token, ca });
+  const fast = () => leanClient({ url, token, ca });
   const stop = () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM')));
   return { child, url, token, ca, call, fast, stop, startMs };
-}
-
-/**
- * One TLS connection that writes HTTP/1.1 requests and reads answers with a content-length. node:https would take more of the two cores
- * for a request than the hub itself, and so measure itself.
- */
-async function fastClient({ url, token, ca }) {
-  const { hostname, port } = new URL(url);
-  const socket = tlsConnect({ host: hostname, port: Number(port), ca, servername: 'localhost', ALPNProtocols: ['http/1.1'] });
-  await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
-  socket.setNoDelay(true);
-  let waiting;
-  let received = Buffer.alloc(0);
-  socket.on('data', (chunk) => {
-    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-    const headEnd = received.indexOf('\r\n\r\n');
-    if (headEnd < 0) return;
-    const head = received.toString('latin1', 0, headEnd);
-    const length = Number(/^content-length: (\d+)/im.exec(head)[1]);
-    if (received.length < headEnd + 4 + length) return;
-    const body = received.subarray(headEnd + 4, headEnd + 4 + length);
-    received = received.subarray(headEnd + 4 + length);
-    const { resolve, reject } = waiting;
-    if (head.startsWith('HTTP/1.1 2')) resolve(body);
-    else reject(new Error(`${head.slice(0, 30)} ${body}`));
-  });
-  socket.on('error', (error) => waiting?.reject(error));
-  const send = (method, path, body, type = 'application/json') =>
-    new Promise((resolve, reject) => {
-      waiting = { resolve, reject };
-      const text = body === undefined ? '' : JSON.stringify(body);
-      const content = body === undefined ? '' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n`;
-      socket.write(`${method} ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n${content}\r\n${text}`);
-    });
-  return { send, close: () => socket.destroy() };
 }
 
 const memoryMb = (pid, field) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 const rssMb = (hub) => memoryMb(hub.child.pid, 'VmRSS');
 
-const work = (name) => ({
-  apiVersion: 'work.open-cluster-management.io/v1',
-  kind: 'ManifestWork',
-  metadata: { name, labels: { app: 'bench', tier: 'web' } },
-  spec: {
-    workload: {
-      manifests: [
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'app' }, data: { text: 'x'.repeat(300) } },
-        { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace: 'app' }, spec: { replicas: 3, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'main', image: 'registry.example.com/app:1.2.3', env: [{ name: 'A', value: 'x'.repeat(150) }] }] } } } },
-      ],
-    },
-  },
-});
 const worksOf = (namespaceName) => `/apis/work.open-cluster-management.io/v1/namespaces/${namespaceName}/manifestworks`;
 const WORKS = worksOf('bench');
 const namespace = (name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

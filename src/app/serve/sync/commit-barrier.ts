@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
+import { isNewer } from '../../../core/model/resource-version.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { SourceEvent } from './source-events.ts';
@@ -121,7 +122,7 @@ export class CommitBarrier {
   /** @param object as the hub answered */
   applied(object: KubeObject): void {
     const version = object.metadata.resourceVersion ?? '';
-    this.#await(object, (now) => now !== undefined && isAtLeast(now.metadata.resourceVersion ?? '', version));
+    this.#await(object, (now) => now !== undefined && isShown(now, version));
   }
 
   deleted(object: KubeObject): void {
@@ -160,9 +161,7 @@ export class CommitBarrier {
   }
 }
 
-/** Versions are numbers on every known server; where they are not, only the very same one counts. */
-function isAtLeast(version: string, wanted: string): boolean {
-  if (version === wanted) return true;
-  if (!/^\d+$/.test(version) || !/^\d+$/.test(wanted)) return false;
-  return BigInt(version) > BigInt(wanted);
+/** Where versions are no numbers, only the very same one counts. */
+function isShown({ metadata: { resourceVersion = '' } }: KubeObject, version: string): boolean {
+  return resourceVersion === version || isNewer(resourceVersion, version);
 }
