@@ -36,9 +36,18 @@ function mostBytes(value: unknown): number {
   if (typeof value === 'number') return MOST_BYTES_PER_NUMBER;
   let bytes = MOST_BYTES_PER_VALUE;
   if (Array.isArray(value)) for (const item of value) bytes += mostBytes(item);
-  else if (typeof value === 'object' && value !== null)
-    for (const [key, item] of Object.entries(value))
-      bytes += key.length * MOST_BYTES_PER_UNIT + MOST_BYTES_PER_VALUE + mostBytes(item);
+  else if (typeof value === 'object' && value !== null) bytes += mostBytesOfFields(value);
+  return bytes;
+}
+
+/** Plain JSON inherits no enumerable key; unlike Object.entries, this allocates no list. */
+function mostBytesOfFields(object: object): number {
+  let bytes = 0;
+  for (const key in object)
+    bytes +=
+      key.length * MOST_BYTES_PER_UNIT +
+      MOST_BYTES_PER_VALUE +
+      mostBytes((object as Record<string, unknown>)[key]);
   return bytes;
 }
 

@@ -80,7 +80,7 @@ function fromJson(
   return {
     value,
     get strictErrors() {
-      found ??= duplicateFields(text).map((field) => `duplicate field "${field}"`);
+      found ??= duplicateFields(text, value).map((field) => `duplicate field "${field}"`);
       return found;
     },
   };

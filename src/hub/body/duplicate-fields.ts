@@ -1,5 +1,7 @@
 import { cutText } from '../wire/cut-text.ts';
+import type { JsonValue } from '../json/json-value.ts';
 import { spendOnText } from '../json/work-budget.ts';
+import { jsonShape } from './json-shape.ts';
 import { closingQuote } from './json-string.ts';
 
 const QUOTE = 0x22;
@@ -26,11 +28,25 @@ interface Level {
 }
 
 /**
- * Places whose key stands twice in a JSON text that is known to parse, e.g. `spec.x` or `items[0].name`; the first hundred, each cut to
- * a length that fits into a message. Reads character codes: this runs on every write that is to be checked strictly.
+ * Places whose key occurs twice in a JSON text, e.g. `spec.x` or `items[0].name`; the first hundred, each cut to a length that
+ * fits into a message. This runs on every write that is checked strictly, and nearly no text has such a place: the parser keeps
+ * one of two equal keys, so a text with as many keys as its value has none twice.
+ * @param value what the text parses to
  */
-export function duplicateFields(text: string): readonly string[] {
+export function duplicateFields(text: string, value: JsonValue): readonly string[] {
   spendOnText(text.length, CHARACTERS_PER_STEP);
+  return jsonShape(text).keys === countKeys(value) ? [] : findDuplicates(text);
+}
+
+function countKeys(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let keys = 0;
+  if (Array.isArray(value)) for (const item of value) keys += countKeys(item);
+  else for (const key in value) keys += 1 + countKeys(value[key] as JsonValue);
+  return keys;
+}
+
+function findDuplicates(text: string): readonly string[] {
   const found = new Set<string>();
   let findings = 0;
   const stack: Level[] = [];

@@ -104,6 +104,11 @@ export function deepFreeze<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
   if (Array.isArray(value)) for (const item of value) deepFreeze(item);
-  else for (const key of Object.keys(value)) deepFreeze(value[key] as JsonValue);
+  else freezeFields(value);
   return value;
+}
+
+/** Plain JSON inherits no enumerable key; unlike Object.keys, this allocates no list. */
+function freezeFields(object: JsonObject): void {
+  for (const key in object) deepFreeze(object[key] as JsonValue);
 }

@@ -6,7 +6,7 @@ import { applyDefaults } from '../schema/default-values.ts';
 import { invalidValue } from '../schema/field-problems.ts';
 import { quotedValue } from '../schema/text/quoted-value.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, isObject, objectAt, textAt } from '../json/json-value.ts';
+import { isObject, objectAt, setOwn, textAt } from '../json/json-value.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { StatusError } from '../wire/status-error.ts';
@@ -112,23 +112,28 @@ function withPlace(request: WriteRequest, object: JsonObject): JsonObject {
   if (request.name !== '' && name !== '' && name !== request.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
   }
-  const placed: JsonObject = { ...metadata };
+  const placed = withoutEmpty(metadata);
   if (request.name !== '') placed['name'] = request.name;
   if (request.namespace !== '') placed['namespace'] = request.namespace;
-  return { ...object, metadata: withoutEmpty(placed) };
+  return { ...object, metadata: placed };
 }
 
-const DROPPED_WHEN_EMPTY = ['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'];
+const DROPPED_WHEN_EMPTY = new Set([
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+  'managedFields',
+]);
 
 /** Metadata as it is kept: nothing empty, no nulls. */
 export function withoutEmpty(metadata: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(metadata)) {
-    const value = getOwn(metadata, key);
-    if (value === undefined || value === null || value === '') continue;
-    if (DROPPED_WHEN_EMPTY.includes(key) && typeof value === 'object' && Object.keys(value).length === 0)
-      continue;
-    result[key] = value;
+    const value = metadata[key] as JsonValue;
+    if (value === null || value === '') continue;
+    if (typeof value === 'object' && DROPPED_WHEN_EMPTY.has(key) && Object.keys(value).length === 0) continue;
+    setOwn(result, key, value);
   }
   return result;
 }

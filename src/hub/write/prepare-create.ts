@@ -41,10 +41,8 @@ export function finishCreate(
       ? withoutKey(tracked, 'status')
       : tracked;
   const made = strategy.onCreate?.(stripped, now) ?? stripped;
-  const metadata = withoutEmpty({
-    ...objectAt(made, 'metadata'),
-    ...(strategy.generation === true ? { generation: 1 } : {}),
-  });
+  const metadata = withoutEmpty(objectAt(made, 'metadata') ?? {});
+  if (strategy.generation === true) metadata['generation'] = 1;
   const object = { ...made, metadata };
   validateObject(request, object, undefined);
   appendAll(warnings, notices(request, object));
