@@ -35,7 +35,17 @@ const hubOrder = HUB_FOLDERS.map((folder, at) => ({
   to: { path: `^src/hub/(${[...HUB_FOLDERS.slice(at + 1), '[^/]+\\.ts$'].join('/|')})` },
 }));
 
-/** Imports point inward: plugin, app -> adapters, runtime, hub -> core. Adapters are islands; core imports only core. */
+/** The layers of src, each importing only those before it. CONTRIBUTING.md draws them. */
+const LAYERS = ['core', 'runtime', 'adapters', 'hub', 'controllers', 'agent', 'app'];
+
+const layerOrder = LAYERS.map((layer, at) => ({
+  name: `${layer}-imports-downward`,
+  severity: 'error',
+  from: { path: `^src/${layer}/` },
+  to: { path: `^src/(${[...LAYERS.slice(at + 1), '[^/]+\\.ts$'].join('|')})` },
+}));
+
+/** Layers import downward; adapters are islands; core imports only core; the plugin is for the app. */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -43,7 +53,7 @@ module.exports = {
       name: 'no-cycles-of-folders',
       scope: 'folder',
       severity: 'error',
-      from: { path: '^src/(core|hub|adapters|runtime)' },
+      from: { path: '^src/' },
       to: { circular: true },
     },
     {
@@ -81,6 +91,14 @@ module.exports = {
       to: {
         path: '^(src/(app|adapters|runtime(?!/files/))/|plugin/|src/core/(?!model/|errors|cel/|jsonpath/|ports))',
       },
+    },
+    ...layerOrder,
+    {
+      name: 'layers-are-in-the-order',
+      comment: 'a new folder of src gets its place in LAYERS',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `^src/(${LAYERS.join('|')})/` },
+      to: {},
     },
     {
       name: 'nobody-imports-the-app',

@@ -28,7 +28,7 @@ export default defineConfig({
     reporters: ['default', './test/plain-counts.reporter.ts'],
     projects: [
       // Without isolation: a third of the whole time would go into loading the same modules for each file anew.
-      project('unit', ['test/{core,runtime,adapters,hub,app,plugin,house}/**/*.test.ts'], {
+      project('unit', ['test/{core,runtime,adapters,hub,controllers,agent,app,plugin,house}/**/*.test.ts'], {
         retry: AGAIN,
         isolate: false,
         exclude: APART,

@@ -1,4 +1,4 @@
-import { validateWorkSpec } from '../core/work/validate-work.ts';
+import { validateWorkSpec } from '../core/work/manifests/validate-work.ts';
 import {
   manifestWorkCheck,
   type WorksWithoutExecutor,

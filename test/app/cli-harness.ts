@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
-import type { CliIo } from '../../src/app/cli/cli-io.ts';
+import type { CliIo } from '../../src/app/terminal/cli-io.ts';
 
 /** A CliIo whose output can be read back; everything not given is empty, silent, colourless. */
 export function makeCliIo(over: Partial<CliIo> = {}): {

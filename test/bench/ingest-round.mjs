@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
-import { DEFAULT_MANIFEST_LIMITS } from '../../dist/src/app/fleet/fleet.js';
-import { readFiles } from '../../dist/src/app/fleet/file-readings.js';
-import { FleetReader } from '../../dist/src/app/fleet/fleet-reader.js';
-import { ParsePool } from '../../dist/src/app/fleet/parse-pool.js';
-import { ParsedCache } from '../../dist/src/app/fleet/parsed-cache.js';
+import { DEFAULT_MANIFEST_LIMITS } from '../../dist/src/controllers/sources/manifests/fleet.js';
+import { readFiles } from '../../dist/src/controllers/sources/reading/file-readings.js';
+import { FleetReader } from '../../dist/src/controllers/sources/reading/fleet-reader.js';
+import { ParsePool } from '../../dist/src/controllers/sources/parsing/parse-pool.js';
+import { ParsedCache } from '../../dist/src/controllers/sources/parsing/parsed-cache.js';
 
 const [mode, root, tip, files, cacheName = ''] = process.argv.slice(2);
 const mirrorDir = path.join(root, 'mirror.git');

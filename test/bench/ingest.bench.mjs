@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import yaml from 'js-yaml';
 import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
-import { openFleetSource } from '../../dist/src/app/fleet/fleet-source.js';
+import { openFleetSource } from '../../dist/src/controllers/sources/reading/fleet-source.js';
 import { commitFiles, filesOf } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);

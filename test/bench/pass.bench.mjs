@@ -2,7 +2,7 @@
 // Usage: npm run build && node test/bench/pass.bench.mjs [FILES [CHANGES]]
 import yaml from 'js-yaml';
 import { ObjectCache } from '../../dist/src/adapters/kube/object-cache.js';
-import { HubInventory } from '../../dist/src/app/serve/hub-inventory.js';
+import { HubInventory } from '../../dist/src/controllers/inventory/hub-inventory.js';
 import { WorldFollower } from '../../dist/src/core/placement/follow/world-follower.js';
 import { Transitions } from '../../dist/src/core/transition/transition.js';
 import { fileOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
 import { runCli } from '../../src/app/cli/program.ts';
-import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
+import { readFleetFolder } from '../../src/controllers/sources/reading/read-fleet-folder.ts';
 import type { KindInfo } from '../../src/core/model/kinds.ts';
 import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';

@@ -35,9 +35,9 @@ const counted = (holder, name) => {
 for (const name of ['writeFile', 'rename', 'rm', 'mkdir', 'readFile', 'readdir']) counted(fsp, name);
 counted(childProcess, 'spawn');
 syncBuiltinESMExports();
-const { openFleetSource } = await import(${JSON.stringify(path.join(DIST, 'app/fleet/fleet-source.js'))});
-const { ParsedCache } = await import(${JSON.stringify(path.join(DIST, 'app/fleet/parsed-cache.js'))});
-const { ParsePool } = await import(${JSON.stringify(path.join(DIST, 'app/fleet/parse-pool.js'))});
+const { openFleetSource } = await import(${JSON.stringify(path.join(DIST, 'controllers/sources/reading/fleet-source.js'))});
+const { ParsedCache } = await import(${JSON.stringify(path.join(DIST, 'controllers/sources/parsing/parsed-cache.js'))});
+const { ParsePool } = await import(${JSON.stringify(path.join(DIST, 'controllers/sources/parsing/parse-pool.js'))});
 const log = { debug() {}, info() {}, warn: console.error, error: console.error, child: () => log };
 const cache = new ParsedCache({ dir: dir + '/parsed', log });
 const pool = new ParsePool({ threads: 1 });

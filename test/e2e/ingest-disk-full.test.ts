@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openFleetSource } from '../../src/app/fleet/fleet-source.ts';
-import { ParsedCache } from '../../src/app/fleet/parsed-cache.ts';
+import { openFleetSource } from '../../src/controllers/sources/reading/fleet-source.ts';
+import { ParsedCache } from '../../src/controllers/sources/parsing/parsed-cache.ts';
 import { GitFixture } from '../adapters/git/git-fixture.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
-import { DEFAULT_MANIFEST_LIMITS } from '../../src/app/fleet/fleet.ts';
-import { readFiles } from '../../src/app/fleet/file-readings.ts';
-import { ParsePool } from '../../src/app/fleet/parse-pool.ts';
+import { DEFAULT_MANIFEST_LIMITS } from '../../src/controllers/sources/manifests/fleet.ts';
+import { readFiles } from '../../src/controllers/sources/reading/file-readings.ts';
+import { ParsePool } from '../../src/controllers/sources/parsing/parse-pool.ts';
 import { GitFixture } from '../adapters/git/git-fixture.ts';
 
 // The threads run the built code.
-const DIST = path.join(import.meta.dirname, '../../dist/src/app/fleet');
+const DIST = path.join(import.meta.dirname, '../../dist/src/controllers/sources/parsing');
 const WORKER = pathToFileURL(path.join(DIST, 'parse-worker.js'));
 const configMap = (name: string, value = '1') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {value: "${value}"}\n`;

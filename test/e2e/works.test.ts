@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
 import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
-import { startAgent } from '../../src/app/agent/start-agent.ts';
+import { startAgent } from '../../src/agent/start-agent.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { hubAdmission } from '../../src/app/hub-admission.ts';
-import { readFleetFolder } from '../../src/app/fleet/read-fleet-folder.ts';
-import { startWorkloadSimulation } from '../../src/app/members/workload-simulation.ts';
+import { readFleetFolder } from '../../src/controllers/sources/reading/read-fleet-folder.ts';
+import { startWorkloadSimulation } from '../../src/agent/simulation/workload-simulation.ts';
 import {
   type KindInfo,
   MANAGED_CLUSTER,

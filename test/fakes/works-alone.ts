@@ -1,10 +1,10 @@
 import { ObjectCache } from '../../src/adapters/kube/object-cache.ts';
-import { keptOfWork } from '../../src/app/works/kept-of-work.ts';
+import { keptOfWork } from '../../src/core/work/kept-of-work.ts';
 import {
   startWorkControllers,
   type WorkControllers,
   type WorkControllersOptions,
-} from '../../src/app/works/start-work-controllers.ts';
+} from '../../src/controllers/works/start-work-controllers.ts';
 import { MANIFEST_WORK } from '../../src/core/model/kinds.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 

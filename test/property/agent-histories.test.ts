@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { startAgent, type Agent } from '../../src/app/agent/start-agent.ts';
-import { hubHashOf } from '../../src/app/agent/agent-settings.ts';
+import { startAgent, type Agent } from '../../src/agent/start-agent.ts';
+import { hubHashOf } from '../../src/agent/options/agent-settings.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
 import type { ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { CLAIM_LABEL } from '../../src/core/work/claim.ts';
-import { CONFIG_MAP, configMap } from '../app/agent/agent-world.ts';
+import { CLAIM_LABEL } from '../../src/core/work/applied/claim.ts';
+import { CONFIG_MAP, configMap } from '../agent/agent-world.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';

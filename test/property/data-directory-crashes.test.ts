@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HistoryReader } from '../../src/adapters/store/history-reader.ts';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { startEngine } from '../../src/app/serve/placement-engine.ts';
+import { startEngine } from '../../src/controllers/scheduling/placement-engine.ts';
 import { PLACEMENT } from '../../src/core/model/kinds.ts';
 import { type DecisionRecord, decidedText } from '../../src/core/publish/decision-record.ts';
 import { recordedGroups } from '../../src/core/publish/recorded-groups.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import type { ServeFleetOptions } from '../../src/app/serve/serve-options.ts';
+import type { ServeFleetOptions } from '../../src/app/settings/serve-options.ts';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { DiskLife } from '../fakes/mortal-disk.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Fleet, memoryHub } from '../app/works/work-fleet.ts';
+import { Fleet, memoryHub } from '../controllers/works/work-fleet.ts';
 import { FaultyKubeApi } from '../fakes/faulty-kube-api.ts';
 
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];

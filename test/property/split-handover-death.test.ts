@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
-import { SplitWorld } from '../app/works/split-world.ts';
+import { SplitWorld } from '../controllers/works/split-world.ts';
 
 describe('a template that is spread over several works', () => {
   it.each([true, false])(

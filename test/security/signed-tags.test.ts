@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SignatureMode, SignatureVerifier } from '../../src/adapters/git/program/commit-signature.ts';
 import type { GitRef } from '../../src/adapters/git/repository/git-repository.ts';
-import { openFleetSource } from '../../src/app/fleet/fleet-source.ts';
+import { openFleetSource } from '../../src/controllers/sources/reading/fleet-source.ts';
 import { GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
 import { type Signer, signedCommit, signedTag, SIGNER_KINDS } from '../adapters/git/git-signers.ts';
 

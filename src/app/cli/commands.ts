@@ -1,22 +1,22 @@
 import { agentCommand } from './commands/agent.ts';
-import { createWorkCommand } from './commands/create-work.ts';
-import { demoCommand } from './commands/demo.ts';
-import { describeWorkCommand } from './commands/describe-work.ts';
-import { getWorksCommand } from './commands/get-works.ts';
-import { hubCommand } from './commands/hub.ts';
-import { planCommand } from './commands/plan.ts';
-import { validateCommand } from './commands/validate.ts';
-import { explainCommand } from './commands/explain.ts';
-import { simulateCommand } from './commands/simulate.ts';
-import { testCommand } from './commands/test.ts';
-import { historyCommand } from './commands/history.ts';
-import { reconcileCommand } from './commands/reconcile.ts';
-import { releaseCommand } from './commands/release.ts';
-import { replayCommand } from './commands/replay.ts';
-import { serveCommand } from './commands/serve.ts';
-import { statusCommand } from './commands/status.ts';
+import { createWorkCommand } from './commands/works/create-work.ts';
+import { demoCommand } from './commands/demo/demo.ts';
+import { describeWorkCommand } from './commands/works/describe-work.ts';
+import { getWorksCommand } from './commands/works/get-works.ts';
+import { hubCommand } from './commands/hub/hub.ts';
+import { planCommand } from './commands/sources/plan.ts';
+import { validateCommand } from './commands/sources/validate.ts';
+import { explainCommand } from './commands/placements/explain.ts';
+import { simulateCommand } from './commands/placements/simulate.ts';
+import { testCommand } from './commands/placements/test.ts';
+import { historyCommand } from './commands/history/history.ts';
+import { reconcileCommand } from './commands/controller/reconcile.ts';
+import { releaseCommand } from './commands/controller/release.ts';
+import { replayCommand } from './commands/history/replay.ts';
+import { serveCommand } from './commands/controller/serve.ts';
+import { statusCommand } from './commands/controller/status.ts';
 import { versionCommand } from './commands/version.ts';
-import type { CliCommand } from './cli-command.ts';
+import type { CliCommand } from './commands/cli-command.ts';
 
 /** Every `berth` command, in the order of `berth --help`. */
 export const COMMANDS: readonly CliCommand[] = [

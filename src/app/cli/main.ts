@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type { CliIo } from './cli-io.ts';
+import type { CliIo } from '../terminal/cli-io.ts';
 import { runCli } from './program.ts';
 import { listenForStop } from './stop-signals.ts';
 

@@ -7,10 +7,10 @@ import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RunningHub } from '../../hub/hub-options.ts';
 import { startHub } from '../../hub/start-hub.ts';
-import type { AgentEvent } from '../agent/agent-options.ts';
-import { startAgent } from '../agent/start-agent.ts';
+import type { AgentEvent } from '../../agent/options/agent-options.ts';
+import { startAgent } from '../../agent/start-agent.ts';
 import { hubAdmission } from '../hub-admission.ts';
-import { startWorkloadSimulation } from '../members/workload-simulation.ts';
+import { startWorkloadSimulation } from '../../agent/simulation/workload-simulation.ts';
 
 /** The embedded hub and its simulated managed clusters, an agent and moving workloads on each. */
 export interface DemoClusters {

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import type { Clock } from '../../core/ports.ts';
 import { printable } from '../../core/model/printable.ts';
-import type { CliIo } from '../cli/cli-io.ts';
-import { writePainted } from '../cli/terminal-output.ts';
+import type { CliIo } from '../terminal/cli-io.ts';
+import { writePainted } from '../terminal/terminal-output.ts';
 
 /** Tells the demo's story line by line: when (seconds since the start), who, what. */
 export interface Narrator {

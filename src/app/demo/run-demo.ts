@@ -6,7 +6,7 @@ import { systemClock } from '../../adapters/clock/system-clock.ts';
 import { createLogger } from '../../adapters/log/pino-logger.ts';
 import { BugError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
-import type { CliIo, ExitCode } from '../cli/cli-io.ts';
+import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
 import type { FleetController } from '../serve/serve-fleet.ts';
 import { serveFleet } from '../serve/serve-fleet.ts';
 import { askArgoEndpoint } from './ask-argo-endpoint.ts';

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../agent/agent-options.ts';
+import type { AgentEvent } from '../../agent/options/agent-options.ts';
 import type { Narrator } from './narrator.ts';
 
 /** What an agent did on its cluster, in words. */

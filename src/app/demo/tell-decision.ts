@@ -1,6 +1,6 @@
 import { decidePlacement } from '../../core/explain/decide.ts';
 import { explainPlacement } from '../../core/explain/explain-placement.ts';
-import type { FleetEvent } from '../serve/fleet-events.ts';
+import type { FleetEvent } from '../../controllers/events/fleet-events.ts';
 import type { Narrator } from './narrator.ts';
 
 /** A decision that changed something, with the reason why each cluster was chosen or refused. */

@@ -1,6 +1,6 @@
 import { errorText } from '../../core/errors.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
-import type { FleetEvent } from '../serve/fleet-events.ts';
+import type { FleetEvent } from '../../controllers/events/fleet-events.ts';
 import type { Narrator } from './narrator.ts';
 import { tellDecision } from './tell-decision.ts';
 

@@ -9,13 +9,14 @@ import type { PublishState } from '../../core/publish/publish-state.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
 import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
 import { sleep } from '../../runtime/sleep.ts';
-import { HubRecords } from './publish/hub-records.ts';
-import { PastPublications } from './publish/past-publications.ts';
-import { RecordedPast } from './publish/recorded-past.ts';
-import { PlanApprovals } from './publish/plan-approvals.ts';
-import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
+import { HubRecords } from '../../controllers/publication/hub-records.ts';
+import { PastPublications } from '../../controllers/publication/past-publications.ts';
+import { RecordedPast } from '../../controllers/publication/recorded-past.ts';
+import { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
+import { type ServeFleetOptions } from '../settings/serve-options.ts';
+import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
-import type { ReadCommit } from './sync/source-ledger.ts';
+import type { ReadCommit } from '../../controllers/sources/progress/source-ledger.ts';
 
 /** What a controller keeps in its data directory, for the one that comes after it. */
 export interface ControllerState {

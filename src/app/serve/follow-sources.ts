@@ -1,9 +1,9 @@
 import { Subscribers } from '../../runtime/subscribers.ts';
-import type { ArrivingCommits } from './arriving-commits.ts';
-import type { PlanApprovals } from './publish/plan-approvals.ts';
-import type { CommitBarrier } from './sync/commit-barrier.ts';
-import type { SourceEvent } from './sync/source-events.ts';
-import type { SourceLedger } from './sync/source-ledger.ts';
+import type { ArrivingCommits } from '../../controllers/sources/progress/arriving-commits.ts';
+import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
+import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
+import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
+import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 
 /** The events of the sources, and those who follow them, in this order. None of these calls a source. */
 export function followSources(followers: {

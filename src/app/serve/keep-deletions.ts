@@ -1,7 +1,7 @@
 import type { ControllerState } from './controller-state.ts';
-import type { FleetHappening } from './fleet-events.ts';
-import type { ServeFleetOptions } from './serve-options.ts';
-import type { SourceSurroundings } from './sync/open-sources.ts';
+import type { FleetHappening } from '../../controllers/events/fleet-events.ts';
+import type { ServeFleetOptions } from '../settings/serve-options.ts';
+import type { SourceSurroundings } from './open-sources.ts';
 
 /** Records what the sources deleted, for people and for a hub that is restored from a backup. */
 export function keepDeletions(

@@ -1,7 +1,7 @@
 import { formatLocation } from '../../core/model/source-location.ts';
 import type { LogFields, Logger } from '../../core/ports.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
-import type { FleetEvent } from './fleet-events.ts';
+import type { FleetEvent } from '../../controllers/events/fleet-events.ts';
 
 /** One log entry per event; what went wrong in Git is named with its place. */
 export function logEvent(log: Logger, event: FleetEvent): void {

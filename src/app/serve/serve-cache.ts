@@ -1,9 +1,9 @@
 import { ObjectCache } from '../../adapters/kube/object-cache.ts';
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { keptOfWork } from '../works/kept-of-work.ts';
-import type { FleetHappening } from './fleet-events.ts';
-import type { ServeFleetOptions } from './serve-options.ts';
+import { keptOfWork } from '../../core/work/kept-of-work.ts';
+import type { FleetHappening } from '../../controllers/events/fleet-events.ts';
+import type { ServeFleetOptions } from '../settings/serve-options.ts';
 
 /** The only copy of the hub that the process keeps: decisions, publication and the work controllers read it. */
 export function serveCache(

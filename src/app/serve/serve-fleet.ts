@@ -6,29 +6,33 @@ import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
-import { startWorkControllers, type WorkControllers } from '../works/start-work-controllers.ts';
-import { ArrivingCommits } from './arriving-commits.ts';
+import {
+  startWorkControllers,
+  type WorkControllers,
+} from '../../controllers/works/start-work-controllers.ts';
+import { ArrivingCommits } from '../../controllers/sources/progress/arriving-commits.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
-import { DecisionRecorder } from './publish/decision-recorder.ts';
+import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
-import type { FleetEvent, FleetHappening } from './fleet-events.ts';
+import type { FleetEvent, FleetHappening } from '../../controllers/events/fleet-events.ts';
 import { followSources } from './follow-sources.ts';
-import { HubContinuity, type HubContinuityOptions } from './hub-continuity.ts';
-import { HubInventory } from './hub-inventory.ts';
-import { CommitBarrier } from './sync/commit-barrier.ts';
-import { openSources } from './sync/open-sources.ts';
-import { PublishPipeline } from './publish/publish-pipeline.ts';
-import { PublishedBook } from './publish/published-book.ts';
+import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
+import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
+import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
+import { openSources } from './open-sources.ts';
+import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
+import { PublishedBook } from '../../core/publish/published-book.ts';
 import { keepDeletions } from './keep-deletions.ts';
-import { PreparedLeadership } from './prepared-leadership.ts';
+import { PreparedLeadership } from '../../controllers/leadership/prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';
 import { serveCache } from './serve-cache.ts';
-import { type ServeFleetOptions, sourceNameOf } from './serve-options.ts';
+import { type ServeFleetOptions } from '../settings/serve-options.ts';
+import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import { Standby } from './standby.ts';
-import { SourceLedger } from './sync/source-ledger.ts';
-import { UpstreamDecisions } from './publish/upstream-decisions.ts';
+import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
+import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 
 /**
  * What is published comes before what may have to be mended: at a start both want the whole process, and whoever waits for
@@ -226,7 +230,7 @@ async function openDecider(parts: {
 
 async function engineOf(options: ServeFleetOptions): Promise<NonNullable<ServeFleetOptions['decide']>> {
   if (options.decide !== undefined) return options.decide;
-  const { startEngine } = await import('./placement-engine.ts');
+  const { startEngine } = await import('../../controllers/scheduling/placement-engine.ts');
   return startEngine();
 }
 

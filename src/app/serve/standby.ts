@@ -2,10 +2,10 @@ import type { Clock } from '../../core/ports.ts';
 import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import type { ControllerState } from './controller-state.ts';
-import type { HubInventory } from './hub-inventory.ts';
-import type { PublishedBook } from './publish/published-book.ts';
-import { UpstreamDecisions } from './publish/upstream-decisions.ts';
-import type { CommitBarrier } from './sync/commit-barrier.ts';
+import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
+import type { PublishedBook } from '../../core/publish/published-book.ts';
+import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
+import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 
 export interface StandbyOptions {
   readonly leadership: Leadership;

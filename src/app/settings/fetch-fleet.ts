@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Fleet } from '../fleet/fleet.ts';
-import { openFleetSource } from '../fleet/fleet-source.ts';
+import type { Fleet } from '../../controllers/sources/manifests/fleet.ts';
+import { openFleetSource } from '../../controllers/sources/reading/fleet-source.ts';
 import { serveSource, type SourceContext } from './serve-source.ts';
 import type { SourceSettings } from './source-settings.ts';
 

@@ -9,7 +9,7 @@ import { forgeOfUrl } from '../../adapters/scm/forge-of-url.ts';
 import { GitHubApp } from '../../adapters/scm/github-app.ts';
 import { InputError, errorText } from '../../core/errors.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import type { ServeSource } from '../serve/serve-options.ts';
+import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
 import { SecretAuth } from './secret-auth.ts';
 import type {
   CommitStatusSettings,

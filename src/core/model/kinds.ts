@@ -46,6 +46,14 @@ export const OCM_KINDS: readonly KindInfo[] = [
   CLUSTER_MANAGEMENT_ADDON,
 ];
 
+export const CONTROLLER_REVISION: KindInfo = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ControllerRevision',
+  plural: 'controllerrevisions',
+  namespaced: true,
+};
+
 export function apiVersionOf(info: Pick<KindInfo, 'group' | 'version'>): string {
   return info.group === '' ? info.version : `${info.group}/${info.version}`;
 }

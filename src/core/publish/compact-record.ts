@@ -1,6 +1,11 @@
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from './plan-token.ts';
 
+/** One in each namespace that has published decisions: whoever may read the placements' namespace may read their history. */
+export const RECORDS_NAME = 'berth-records';
+/** On it, so that all of them are found by one list. */
+export const RECORDS_LABEL = 'berth.dev/records';
+
 /** A record without its inputs and without the decision's text: small enough for a hub to keep. Plain JSON. */
 export interface CompactRecord
   extends Pick<

@@ -6,7 +6,7 @@ import type { FieldPath } from '../model/field-path.ts';
 import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
 import { controlProblems } from '../work/replica-set/rollout-control.ts';
 import { SUBSTITUTE_ANNOTATION, substitutionProblems } from '../work/replica-set/substitute-cluster.ts';
-import { validateWorkSpec } from '../work/validate-work.ts';
+import { validateWorkSpec } from '../work/manifests/validate-work.ts';
 import { closestName } from './closest-name.ts';
 import type { FleetObjects } from './fleet-objects.ts';
 import { oncePerObject } from './once-per-object.ts';

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SignatureVerifier } from '../../../src/adapters/git/program/commit-signature.ts';
 import type { GitRef } from '../../../src/adapters/git/repository/git-repository.ts';
 import type { SignatureMode } from '../../../src/adapters/git/program/commit-signature.ts';
-import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
+import { openFleetSource } from '../../../src/controllers/sources/reading/fleet-source.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 import { gpg, gpgSigner, has, type Signer, signedCommit, signedTag, SIGNER_KINDS } from './git-signers.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
 import { InProcessRepository } from '../../../src/adapters/git/in-process/in-process-repository.ts';
-import { FleetReader } from '../../../src/app/fleet/fleet-reader.ts';
+import { FleetReader } from '../../../src/controllers/sources/reading/fleet-reader.ts';
 import { GitFixture } from './git-fixture.ts';
 
 const WIDTH = 100;

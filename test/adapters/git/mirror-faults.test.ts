@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
-import { openFleetSource } from '../../../src/app/fleet/fleet-source.ts';
+import { openFleetSource } from '../../../src/controllers/sources/reading/fleet-source.ts';
 import { withoutGit } from '../../fakes/without-git.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
 import { serveHttp } from './git-servers.ts';

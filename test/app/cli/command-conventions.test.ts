@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/app/cli/commands.ts';
-import { progressOn } from '../../../src/app/cli/progress.ts';
+import { progressOn } from '../../../src/app/terminal/progress.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../cli-harness.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { renderStatus } from '../../../src/app/cli/commands/status.ts';
+import { renderStatus } from '../../../src/app/cli/commands/controller/status.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { formatLocation } from '../../../src/core/model/source-location.ts';
 import { makeCliIo } from '../cli-harness.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/adapters/log/pino-logger.ts';
-import type { FleetEvent } from '../../../src/app/serve/fleet-events.ts';
+import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
 import { logEvent } from '../../../src/app/serve/log-event.ts';
 
 function logged(event: FleetEvent): unknown {

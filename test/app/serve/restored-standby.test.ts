@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
 import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { RunningHub } from '../../../src/hub/hub-options.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';

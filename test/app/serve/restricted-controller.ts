@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
 import { KubeConfig } from '../../../src/adapters/kube/kube-config.ts';
 import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
-import { type ControllerDuties, renderControllerRbac } from '../../../src/app/serve/rbac/controller-rbac.ts';
+import { type ControllerDuties, renderControllerRbac } from '../../../src/core/rbac/controller-rbac.ts';
 import { type KindInfo, MANIFEST_WORK, NAMESPACE } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi, WriteOptions } from '../../../src/core/ports.ts';

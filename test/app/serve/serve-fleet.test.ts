@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { FleetEvent } from '../../../src/app/serve/fleet-events.ts';
+import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
 import { baseFiles, cluster, placement, retired, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 

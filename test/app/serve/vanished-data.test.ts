@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
-import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { withoutGit } from '../../fakes/without-git.ts';
 import { type GitServer, serveHttp } from '../../adapters/git/git-servers.ts';

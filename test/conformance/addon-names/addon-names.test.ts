@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { hubHashOf } from '../../../src/app/agent/agent-settings.ts';
-import { appliedNameOf } from '../../../src/app/agent/applied-work.ts';
+import { hubHashOf } from '../../../src/agent/options/agent-settings.ts';
+import { appliedNameOf } from '../../../src/agent/record/applied-work.ts';
 import { addonNames } from '../../../src/core/addon/addon-names.ts';
 
 interface Recorded {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Agent } from '../../../src/app/agent/start-agent.ts';
+import type { Agent } from '../../../src/agent/start-agent.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import {
   CONFIG_MAP,

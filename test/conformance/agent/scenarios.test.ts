@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ManifestConfig, ManifestWork } from '../../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
-import type { Agent } from '../../../src/app/agent/start-agent.ts';
+import type { Agent } from '../../../src/agent/start-agent.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import {
   CLUSTER_ROLE,

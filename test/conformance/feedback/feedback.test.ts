@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../../src/core/jsonpath/exact-json.ts';
 import type { FeedbackRule, FeedbackValue } from '../../../src/core/model/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { aggregateErrorTexts, readFeedback } from '../../../src/core/work/feedback.ts';
+import { aggregateErrorTexts, readFeedback } from '../../../src/core/work/feedback/feedback.ts';
 
 interface Recorded {
   readonly case: {

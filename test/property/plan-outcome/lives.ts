@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import type { ServeFleetOptions } from '../../../src/app/serve/serve-options.ts';
+import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
 import type { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { DiskLife } from '../../fakes/mortal-disk.ts';
 import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';

@@ -1,8 +1,8 @@
-import type { AgentPair } from '../../agent/agent-pairs.ts';
-import type { CliCommand } from '../cli-command.ts';
-import type { CliIo, ExitCode } from '../cli-io.ts';
-import { oneOf, positiveDuration, wholeNumber } from '../option-values.ts';
-import { wrongOption } from '../wrong-option.ts';
+import type { AgentPair } from '../../../agent/options/agent-pairs.ts';
+import type { CliCommand } from './cli-command.ts';
+import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
+import { oneOf, positiveDuration, wholeNumber } from '../flags/option-values.ts';
+import { wrongOption } from '../flags/wrong-option.ts';
 
 interface AgentFlags {
   readonly hubKubeconfig?: string;
@@ -75,7 +75,7 @@ export const agentCommand: CliCommand = {
 
 async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   if (flags.printRbac) {
-    const { renderAgentRbac } = await import('../../agent/agent-rbac.ts');
+    const { renderAgentRbac } = await import('../../../core/rbac/agent-rbac.ts');
     const { clusterName = 'CLUSTER', namespace } = flags;
     io.stdout.write(renderAgentRbac({ clusterName, namespace }));
     return 0;
@@ -99,7 +99,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
-  const { runAgents } = await import('../../agent/run-agents.ts');
+  const { runAgents } = await import('../../../agent/run-agents.ts');
   const log = createLogger({ level, stream: io.stderr });
   await runAgents({ pairs, settings, clock, log }, io);
   return 0;
@@ -113,7 +113,7 @@ async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
         '--clusters',
         'names clusters and hubs itself, expected it without --cluster-name and --hub-kubeconfig',
       );
-    const { readAgentPairs } = await import('../../agent/agent-pairs.ts');
+    const { readAgentPairs } = await import('../../../agent/options/agent-pairs.ts');
     return readAgentPairs(clusters);
   }
   if (hubKubeconfig === undefined)

@@ -1,6 +1,6 @@
-import type { CliCommand } from '../cli-command.ts';
-import { type OutputFormat, outputOption, renderDocument } from '../output-format.ts';
-import { packageVersion } from '../package-version.ts';
+import type { CliCommand } from './cli-command.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../../terminal/output-format.ts';
+import { packageVersion } from './package-version.ts';
 
 interface VersionOptions {
   readonly output: OutputFormat;

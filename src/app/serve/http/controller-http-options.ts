@@ -1,11 +1,11 @@
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
 import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
-import type { GitLoop } from '../sync/git-loop.ts';
-import type { HubInventory } from '../hub-inventory.ts';
-import type { PublishedBook } from '../publish/published-book.ts';
+import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
+import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
+import type { PublishedBook } from '../../../core/publish/published-book.ts';
 import type { Readiness } from './readiness.ts';
-import type { ServeFleetOptions } from '../serve-options.ts';
+import type { ServeFleetOptions } from '../../settings/serve-options.ts';
 
 /** What the controller's HTTP answers are made from. */
 export interface ControllerHttpOptions {

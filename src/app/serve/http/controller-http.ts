@@ -12,11 +12,11 @@ import type { Logger } from '../../../core/ports.ts';
 import type { ManagedClusterSet } from '../../../core/model/managed-cluster-set.ts';
 import type { ManagedCluster } from '../../../core/model/managed-cluster.ts';
 import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
-import type { HubInventory } from '../hub-inventory.ts';
-import { isLoopbackHost } from '../../loopback-host.ts';
-import type { ServeHttpOptions } from '../serve-options.ts';
+import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
+import { isLoopbackHost } from '../../../adapters/http/loopback-host.ts';
+import type { ServeHttpOptions } from '../../settings/serve-options.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import type { PublishedPlacement } from '../publish/published-book.ts';
+import type { PublishedPlacement } from '../../../core/publish/published-book.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 /** On a Placement: its ApplicationSets may get an empty list. */

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { FleetEvent } from '../fleet-events.ts';
+import type { FleetEvent } from '../../../controllers/events/fleet-events.ts';
 
 interface AnswerLabels {
   readonly applicationSet: string;

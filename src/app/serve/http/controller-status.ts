@@ -3,11 +3,11 @@ import type { Placement } from '../../../core/model/placement.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
 import type { Leadership, LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
-import type { GitLoop } from '../sync/git-loop.ts';
-import type { HubInventory } from '../hub-inventory.ts';
-import type { PublishedBook } from '../publish/published-book.ts';
+import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
+import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
+import type { PublishedBook } from '../../../core/publish/published-book.ts';
 import type { Readiness } from './readiness.ts';
-import type { ServeFleetOptions } from '../serve-options.ts';
+import type { ServeFleetOptions } from '../../settings/serve-options.ts';
 
 /** What `berth status` shows. Plain JSON. */
 export interface ControllerStatus {

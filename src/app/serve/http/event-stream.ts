@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/ports.ts';
-import type { FleetEvent, FleetHappening } from '../fleet-events.ts';
+import type { FleetEvent, FleetHappening } from '../../../controllers/events/fleet-events.ts';
 
 /** A reader that does not keep up loses the oldest events, never the controller's memory. */
 const MAX_WAITING = 10_000;

@@ -4,9 +4,9 @@ import {
   SOLE_LEADER,
 } from '../../../runtime/leader-election/leadership.ts';
 import { printable } from '../../../core/model/printable.ts';
-import type { FirstReads } from '../sync/first-reads.ts';
-import type { HubInventory } from '../hub-inventory.ts';
-import type { PublishedBook } from '../publish/published-book.ts';
+import type { FirstReads } from '../../../controllers/sources/progress/first-reads.ts';
+import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
+import type { PublishedBook } from '../../../core/publish/published-book.ts';
 
 /** A first read that takes longer counts as one that failed: a forge that hangs must not keep a controller from being ready. */
 const PATIENCE_MS = 60_000;

@@ -6,7 +6,7 @@ import { webhookHandler } from '../../../adapters/scm/webhook-handler.ts';
 import { InputError } from '../../../core/errors.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { SecretFile } from '../../../runtime/files/secret-file.ts';
-import type { GitLoop } from '../sync/git-loop.ts';
+import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
 /** A push that concerns a source makes it fetch now. Polling stays the safety net for deliveries that got lost. */

@@ -1,8 +1,7 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
-import { makeBitset, putBit } from '../../snapshot/bitset.ts';
+import { bitsToArray, makeBitset, putBit } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
 import type { DecidedState } from '../decided-state.ts';
-import { bitsToArray } from '../../snapshot/bitset.ts';
 import { feasibleClusters } from '../filter/feasible.ts';
 import { listDecisions, ownDecisions } from '../own-decisions.ts';
 import type { OwnDecisions } from '../own-decisions.ts';

@@ -1,6 +1,6 @@
 import type { ManifestWork } from '../../model/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
-import { findCondition } from '../condition-list.ts';
+import { findCondition } from '../conditions/condition-list.ts';
 
 /** The cluster has applied what the work holds now. */
 export function hasAppliedCurrent({ metadata, status }: ManifestWork): boolean {

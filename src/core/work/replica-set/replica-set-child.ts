@@ -6,7 +6,7 @@ import {
 } from '../../model/manifest-work-replica-set.ts';
 import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
 import { childWorkName, ownerLabelValue } from './replica-set-names.ts';
-import { sameWorkSpec } from './same-work-spec.ts';
+import { sameWorkSpec } from '../manifests/same-work-spec.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';
 
 /** Number of a work among those that carry one cluster's manifests; absent: 0. */

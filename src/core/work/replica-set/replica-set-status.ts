@@ -5,7 +5,7 @@ import type {
 } from '../../model/manifest-work-replica-set.ts';
 import type { ManifestWork } from '../../model/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
-import { findCondition, setCondition } from '../condition-list.ts';
+import { findCondition, setCondition } from '../conditions/condition-list.ts';
 import type { PlacementOutcome, ReplicaSetPlan } from './replica-set-plan.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
 import { controlProblems } from './rollout-control.ts';

@@ -2,7 +2,7 @@ import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-s
 import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import { hashText } from './replica-set-names.ts';
-import { canonicalWorkSpec } from './same-work-spec.ts';
+import { canonicalWorkSpec } from '../manifests/same-work-spec.ts';
 
 /** `pause`: nothing new starts. `abort`: clusters go back to the last good template until the template changes. */
 export const ROLLOUT_ANNOTATION = 'berth.dev/rollout';

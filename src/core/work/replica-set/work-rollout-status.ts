@@ -1,7 +1,7 @@
 import type { ManifestCondition, ManifestWork } from '../../model/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import type { RolloutRules, RolloutStatus } from '../../rollout/rollout-plan.ts';
-import { findCondition } from '../condition-list.ts';
+import { findCondition } from '../conditions/condition-list.ts';
 import { readWorkloads } from './workload-readiness.ts';
 
 export interface WorkProgress {

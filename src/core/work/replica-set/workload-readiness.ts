@@ -1,6 +1,6 @@
 import type { FieldValue, ManifestCondition, ManifestWork } from '../../model/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
-import { resolveManifestConfig } from '../manifest-config.ts';
+import { resolveManifestConfig } from '../manifests/manifest-config.ts';
 
 export interface WorkloadReadiness {
   /** Why the work as a whole is not ready yet; undefined when nothing is waited for. */

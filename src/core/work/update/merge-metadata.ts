@@ -1,6 +1,6 @@
 import type { ObjectMeta, OwnerReference } from '../../model/object-meta.ts';
-import { withoutClaim } from '../claim.ts';
-import { withOwner } from '../ownership.ts';
+import { withoutClaim } from '../applied/claim.ts';
+import { withOwner } from '../applied/ownership.ts';
 
 export interface Ownership {
   readonly reference: OwnerReference;

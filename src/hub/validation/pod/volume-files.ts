@@ -1,11 +1,10 @@
-import { parseQuantity } from '../../../core/model/quantity.ts';
+import { formatQuantity, parseQuantity } from '../../../core/model/quantity.ts';
 import { qualifiedName } from '../../schema/text/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkVolumePath } from '../values/path-rules.ts';
 import type { Place } from '../values/place.ts';
 import { quantityAt } from '../values/quantity-rules.ts';
-import { formatQuantity } from '../../../core/model/quantity.ts';
 
 const MAX_MODE = 0o777;
 const MODE_TEXT = 'must be a number between 0 and 0777 (octal), both inclusive';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FirstReads } from '../../../../src/app/serve/sync/first-reads.ts';
+import { FirstReads } from '../../../../src/controllers/sources/progress/first-reads.ts';
 import { logEvent } from '../../../../src/app/serve/log-event.ts';
 import { Readiness } from '../../../../src/app/serve/http/readiness.ts';
 import type { LeadershipStatus } from '../../../../src/runtime/leader-election/leadership.ts';

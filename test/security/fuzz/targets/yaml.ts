@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { readContent } from '../../../../src/app/fleet/read-content.ts';
+import { readContent } from '../../../../src/controllers/sources/manifests/read-content.ts';
 import { decodeBody } from '../../../../src/hub/body/decode-body.ts';
 import { StatusError } from '../../../../src/hub/wire/status-error.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';

@@ -1,0 +1,108 @@
+import type { IgnoreField, ServerSideApplyConfig } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { canonicalJson } from '../../core/model/json-equal.ts';
+import { withClaim } from '../../core/work/applied/claim.ts';
+import { digestOf } from '../options/agent-settings.ts';
+import { fixOwners } from './apply-by-update.ts';
+import { wantedDigest } from './applied-memory.ts';
+import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
+import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
+import { removeIgnoredFields } from './ignore-fields.ts';
+
+/** Marks what was last applied under ignoreFields; an equal mark means that drift is to be left alone. */
+const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
+
+/**
+ * Strategy ServerSideApply, then the owner references by a patch of their own: they are shared with other works. In between a
+ * claim stands for ours.
+ */
+export async function applyByServer(context: ApplyContext): Promise<StrategyResult> {
+  const config = context.strategy?.serverSideApply ?? {};
+  const manifest = withoutNullTimes(withoutOwners(context.task.manifest)) as KubeObject;
+  const ignored = config.ignoreFields ?? [];
+  const result =
+    ignored.length === 0
+      ? await applyAll(context, manifest, config)
+      : await applyWithIgnored(context, manifest, config);
+  if (result.object === undefined) return result;
+  const owners = await fixOwners(context, result.object);
+  const object = owners.object ?? result.object;
+  if (result.wanted !== undefined) context.memory.remember(context.task.meta.ordinal, result.wanted, object);
+  return { object, wrote: result.wrote || owners.wrote };
+}
+
+interface Applied extends StrategyResult {
+  /** To be remembered once the owner references stand too. */
+  readonly wanted?: string;
+}
+
+async function applyAll(
+  context: ApplyContext,
+  manifest: KubeObject,
+  config: ServerSideApplyConfig,
+): Promise<Applied> {
+  const { force, fieldManager } = config;
+  const wanted = wantedDigest('Apply', manifest, force ?? false, fieldManager ?? '', context.ownership);
+  const live = context.likelyNew ? undefined : await readLive(context);
+  if (live !== undefined && context.memory.isSettled(context.task.meta.ordinal, wanted, live))
+    return { object: live, wrote: false };
+  const object = await send(context, manifest, config, live);
+  return { object, wanted, wrote: object.metadata.resourceVersion !== live?.metadata.resourceVersion };
+}
+
+async function applyWithIgnored(
+  context: ApplyContext,
+  manifest: KubeObject,
+  config: ServerSideApplyConfig,
+): Promise<Applied> {
+  const present = (config.ignoreFields ?? []).filter(isOnSpokePresent);
+  const stripped = await removeIgnoredFields(manifest, present);
+  const hash = digestOf(canonicalJson(stripped));
+  const live = await readLive(context);
+  if (live === undefined)
+    return { object: await send(context, withHash(manifest, hash), config, live), wrote: true };
+  if (live.metadata.annotations?.[HASH_ANNOTATION] === hash) return { object: live, wrote: false };
+  return { object: await send(context, withHash(stripped, hash), config, live), wrote: true };
+}
+
+function isOnSpokePresent(field: IgnoreField): boolean {
+  return field.condition === 'OnSpokePresent';
+}
+
+/** @param before undefined: it has yet to be made, or was not read */
+async function send(
+  context: ApplyContext,
+  manifest: KubeObject,
+  { force, fieldManager }: ServerSideApplyConfig,
+  before: KubeObject | undefined,
+): Promise<KubeObject> {
+  const { cluster, live, task } = context;
+  const { reference, owned } = context.ownership;
+  const stands = (before?.metadata.ownerReferences ?? []).some(({ uid }) => uid === reference.uid);
+  const sent = owned && !stands ? withClaim(manifest, reference) : manifest;
+  const manager = fieldManager === undefined || fieldManager === '' ? AGENT_MANAGER : fieldManager;
+  const object = await cluster.apply(task.kind, sent, { fieldManager: manager, force: force ?? false });
+  live.written(task.kind, object, context.work);
+  return object;
+}
+
+function withHash(manifest: KubeObject, hash: string): KubeObject {
+  const annotations = { ...manifest.metadata.annotations, [HASH_ANNOTATION]: hash };
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+}
+
+function withoutOwners(manifest: KubeObject): KubeObject {
+  const { ownerReferences: _dropped, ...metadata } = manifest.metadata;
+  return { ...manifest, metadata };
+}
+
+/** Go clients write `creationTimestamp: null` at every level; applied, it would raise the generation each time. */
+function withoutNullTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullTimes);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, item]) => key !== 'creationTimestamp' || item !== null)
+      .map(([key, item]) => [key, withoutNullTimes(item)]),
+  );
+}

@@ -1,0 +1,104 @@
+import { InputError } from '../../core/errors.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import { unclaimPatch } from '../../core/work/applied/claim.ts';
+import { withOwner } from '../../core/work/applied/ownership.ts';
+import { objectToCreate, planUpdate, sameMetadata } from '../../core/work/update/plan-update.ts';
+import { digestOf } from '../options/agent-settings.ts';
+import { isAlreadyExists, isRefusal } from '../../core/work/applied/kube-failure.ts';
+import { wantedDigest } from './applied-memory.ts';
+import { isUntouched } from '../../core/work/update/untouched.ts';
+import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
+import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
+
+/** Strategy Update: create, or bring the object to what the manifest says, by the rule of its kind. */
+export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
+  const { task, ownership, memory } = context;
+  if (context.likelyNew) return createOrElse(context, applyByUpdate);
+  const live = await readLive(context);
+  if (live === undefined) return { object: await create(context), wrote: true };
+  const { ordinal } = task.meta;
+  const wanted = wantedDigest('Update', task.manifest, ownership);
+  if (memory.isSettled(ordinal, wanted, live)) return { object: live, wrote: false };
+  const plan = planUpdate(live, task.manifest, ownership, digestOf);
+  if (plan.action === 'none') return { object: live, wrote: false };
+  if (plan.action === 'update' && (await wasLeftAlone(context, plan.object))) {
+    memory.remember(ordinal, wanted, live);
+    return { object: live, wrote: false };
+  }
+  if (plan.action === 'recreate') return { object: await recreate(context, live), wrote: true };
+  try {
+    const object = await context.cluster.update(task.kind, plan.object, { fieldManager: AGENT_MANAGER });
+    context.live.written(task.kind, object, context.work);
+    memory.remember(ordinal, wanted, object);
+    return { object, wrote: object.metadata.resourceVersion !== live.metadata.resourceVersion };
+  } catch (error) {
+    if (!plan.recreateWhenInvalid || !isRefusal(error, 'invalid')) throw error;
+    return { object: await recreate(context, live), wrote: true };
+  }
+}
+
+/** After a restart: does the object only look different because the API server fills in defaults? Costs one read. */
+async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
+  const { task, memory, cluster, appliedBefore, live } = context;
+  if (!appliedBefore || memory.knows(task.meta.ordinal)) return false;
+  const current = await cluster.get(task.kind, task.key);
+  if (current === undefined) return false;
+  live.written(task.kind, current, context.work);
+  return sameMetadata(current, wanted.metadata) && isUntouched(wanted, current);
+}
+
+/** Strategy CreateOnly: create when missing; of an object that exists only the owner references are kept in order. */
+export async function applyByCreateOnly(context: ApplyContext): Promise<StrategyResult> {
+  if (context.likelyNew) return createOrElse(context, applyByCreateOnly);
+  const live = await readLive(context);
+  if (live === undefined) return { object: await create(context), wrote: true };
+  return fixOwners(context, live);
+}
+
+async function createOrElse(
+  context: ApplyContext,
+  whenThere: (context: ApplyContext) => Promise<StrategyResult>,
+): Promise<StrategyResult> {
+  try {
+    return { object: await create(context), wrote: true };
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return whenThere({ ...context, likelyNew: false, fresh: true });
+  }
+}
+
+async function create(context: ApplyContext): Promise<KubeObject> {
+  const { task, ownership, cluster, memory } = context;
+  const wanted = objectToCreate(task.manifest, ownership, digestOf);
+  const object = await cluster.create(task.kind, wanted, { fieldManager: AGENT_MANAGER });
+  context.live.written(task.kind, object, context.work);
+  memory.remember(task.meta.ordinal, wantedDigest('Update', task.manifest, ownership), object);
+  return object;
+}
+
+/** For what the API server cannot change: the object goes and comes back, in one pass, only ever the one that was looked at. */
+async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeObject> {
+  if (!(await context.mayDelete()))
+    throw new InputError('can only be changed by replacing it, which the executor may not (delete)', {
+      code: 'agent.recreate',
+      subject: `${context.task.kind.kind} ${context.task.key.name}`,
+    });
+  await context.cluster.delete(context.task.kind, context.task.key, { uid: live.metadata.uid });
+  return create(context);
+}
+
+/** Adds, refreshes or takes away our owner reference, and ends the claim to one, nothing else. */
+export async function fixOwners(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
+  const { cluster, task, ownership } = context;
+  const before = live.metadata.ownerReferences ?? [];
+  const ownerReferences = withOwner(before, ownership.reference, ownership.owned);
+  const unclaim = unclaimPatch(live.metadata);
+  if (jsonEqual(ownerReferences, before) && unclaim.labels === undefined)
+    return { object: live, wrote: false };
+  const { uid, resourceVersion } = live.metadata;
+  const patch = { metadata: { uid, resourceVersion, ownerReferences, ...unclaim } };
+  const object = await cluster.mergePatch(task.kind, task.key, patch, { fieldManager: AGENT_MANAGER });
+  context.live.written(task.kind, object, context.work);
+  return { object, wrote: true };
+}

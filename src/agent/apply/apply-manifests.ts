@@ -1,0 +1,153 @@
+import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { OwnerReference } from '../../core/model/object-meta.ts';
+import type { Clock, KubeApi } from '../../core/ports.ts';
+import { sleep } from '../../runtime/sleep.ts';
+import { applyOrder } from '../../core/work/manifests/kind-order.ts';
+import { resolveManifestConfig } from '../../core/work/manifests/manifest-config.ts';
+import { isAppliedWorkOwner, isOwned } from '../../core/work/applied/ownership.ts';
+import type { AgentSettings } from '../options/agent-options.ts';
+import { checkExecutor } from '../executor/executor-check.ts';
+import type { ExecutorReviews } from '../executor/executor-reviews.ts';
+import { chosenExecutor } from '../../core/work/applied/executor-subject.ts';
+import type { LiveObjects } from '../cluster/live-objects.ts';
+import { type ManifestTask, type ReadyTask, readManifest } from '../cluster/manifest-task.ts';
+import type { AppliedMemory } from './applied-memory.ts';
+import { applyManifest } from './apply-manifest.ts';
+import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
+
+export interface ManifestResult {
+  readonly task: ManifestTask;
+  readonly outcome: ApplyOutcome;
+}
+
+export interface ApplyWork {
+  readonly settings: AgentSettings;
+  readonly live: LiveObjects;
+  readonly memory: AppliedMemory;
+  readonly reviews: ExecutorReviews;
+  readonly spec: ManifestWorkSpec;
+  readonly tasks: readonly ManifestTask[];
+  readonly name: string;
+  readonly owner: OwnerReference;
+  /** Only what others changed is to be put right; the work itself says what it said before. */
+  readonly drift: boolean;
+  /** Has the work's status this manifest as complete? Then it is not touched again. */
+  readonly isComplete: (task: ManifestTask) => boolean;
+  /** Is it among the resources that were applied before? */
+  readonly isRecorded: (task: ReadyTask) => boolean;
+  /** Does the work's status say that this manifest was applied in this very version? */
+  readonly wasApplied: (task: ManifestTask) => boolean;
+  /** Stops between two manifests. */
+  readonly signal: AbortSignal;
+}
+
+/** The manifests of a work, each resolved or with the reason why not. */
+export async function readManifests(
+  spec: ManifestWorkSpec,
+  cluster: KubeApi,
+): Promise<readonly ManifestTask[]> {
+  const tasks: ManifestTask[] = [];
+  for (const [ordinal, manifest] of (spec.workload?.manifests ?? []).entries())
+    tasks.push(await readManifest(manifest, ordinal, cluster));
+  return tasks;
+}
+
+const CONFLICT_TRIES = 4;
+const CONFLICT_WAIT_MS = 10;
+
+/** Applies every manifest in kind order; results are in spec order. A failure never stops the others. */
+export async function applyManifests(work: ApplyWork): Promise<readonly ManifestResult[]> {
+  const { tasks } = work;
+  const outcomes = new Map<ManifestTask, ApplyOutcome>();
+  let open = applyOrder(tasks.map(kindNameOf)).flatMap((index) => tasks[index] ?? []);
+  for (let attempt = 0; attempt < CONFLICT_TRIES && open.length > 0; attempt++) {
+    if (attempt > 0) await pause(work.settings.clock, attempt, work.signal);
+    for (const task of open) {
+      if (work.signal.aborted) break;
+      const outcome = await applyTask(work, task, attempt > 0);
+      outcomes.set(task, outcome);
+      await remember(work, task, outcome);
+    }
+    open = open.filter((task) => {
+      const outcome = outcomes.get(task);
+      return outcome?.kind === 'failed' && outcome.conflict;
+    });
+  }
+  return tasks.flatMap((task) => {
+    const outcome = outcomes.get(task);
+    return outcome === undefined ? [] : [{ task, outcome }];
+  });
+}
+
+function pause(clock: Clock, attempt: number, signal: AbortSignal): Promise<void> {
+  return sleep(clock, CONFLICT_WAIT_MS * 5 ** (attempt - 1), signal);
+}
+
+function kindNameOf(task: ManifestTask): string | undefined {
+  return task.ready ? task.kind.kind : task.kindName;
+}
+
+async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): Promise<ApplyOutcome> {
+  if (!task.ready) return failed(task.problem, 'soon');
+  if (work.isComplete(task)) return { kind: 'applied', object: undefined, wrote: false };
+  const standing = work.drift ? await standingOutcome(work, task) : undefined;
+  if (standing !== undefined) return standing;
+  const { spec, settings } = work;
+  const owned = isOwned(spec.deleteOption, task.meta);
+  const answer = await checkExecutor(spec.executor, {
+    reviews: work.reviews,
+    impersonate: settings.impersonate,
+    task,
+    owned,
+  });
+  if (answer.kind === 'denied') return failed(answer.problem, 'minute');
+  if (answer.kind === 'failed') return failed(answer.problem, 'soon');
+  return applyManifest({
+    work: work.name,
+    cluster: answer.cluster ?? settings.cluster,
+    live: work.live,
+    memory: work.memory,
+    task,
+    ownership: { reference: work.owner, owned },
+    strategy: resolveManifestConfig(spec.manifestConfigs ?? [], task.meta).updateStrategy,
+    fresh,
+    likelyNew: !fresh && !work.isRecorded(task) && !work.live.isWatched(task),
+    appliedBefore: work.wasApplied(task),
+    mayDelete: () => mayDelete(work, task),
+  });
+}
+
+/** An object that is not owned is applied without the right to delete; what replaces it needs that right all the same. */
+async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise<boolean> {
+  const choice = chosenExecutor(spec.executor);
+  return choice.kind === 'none' || (choice.kind === 'account' && reviews.may(choice.account, 'delete', task));
+}
+
+/**
+ * Drift that is not ours to correct at once: an object that another work owns too (each would undo the other for ever; the resync
+ * settles who was last), and one that already refused us in just this state.
+ */
+async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
+  const last = work.memory.lastOutcome(task.meta.ordinal);
+  if (last === undefined) return undefined;
+  const live = await work.live.get(task).catch(() => undefined);
+  if (live === undefined) return undefined;
+  const shared = (live.metadata.ownerReferences ?? []).some(
+    (owner) => isAppliedWorkOwner(owner) && owner.name !== work.owner.name,
+  );
+  if (!shared && !work.memory.isHopeless(task.meta.ordinal, live)) return undefined;
+  return last.kind === 'applied' ? { ...last, object: live, wrote: false } : last;
+}
+
+async function remember(work: ApplyWork, task: ManifestTask, outcome: ApplyOutcome): Promise<void> {
+  if (!task.ready) return;
+  const hopeless = outcome.kind === 'failed' && outcome.retry === 'never';
+  const live = hopeless ? await work.live.get(task).catch(() => undefined) : undefined;
+  // Objects are kept by the watch; remembering them here would keep them twice.
+  const light = outcome.kind === 'applied' ? { ...outcome, object: undefined } : outcome;
+  work.memory.noteOutcome(task.meta.ordinal, light, live);
+}
+
+function failed(problem: string, retry: 'soon' | 'minute'): ApplyOutcome {
+  return { kind: 'failed', problem, ignoreField: false, retry, conflict: false };
+}

@@ -1,0 +1,98 @@
+import jsonPatch from 'fast-json-patch';
+import { InputError } from '../../core/errors.ts';
+import { findResults } from '../../core/jsonpath/find-results.ts';
+import { parseJsonPath } from '../../core/jsonpath/parse-template.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import type { IgnoreField } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { isPartOf } from '../../core/work/manifests/is-part-of.ts';
+import { JqRunner } from './jq-runner.ts';
+
+const jq = new JqRunner();
+
+/** A path in ignoreFields that cannot be followed; becomes the manifest's AppliedManifestSSAIgnoreFieldError. */
+export class IgnoreFieldError extends InputError {}
+
+/** The manifest without the fields named; JSON paths first, then pointers, then jq, as OCM's agent does. */
+export async function removeIgnoredFields(
+  manifest: KubeObject,
+  fields: readonly IgnoreField[],
+): Promise<KubeObject> {
+  let object: unknown = structuredClone(manifest);
+  for (const path of fields.flatMap((field) => field.jsonPaths ?? [])) removeByPath(object, path);
+  for (const pointer of fields.flatMap((field) => field.jsonPointers ?? []))
+    object = removeByPointer(object, pointer);
+  for (const expression of fields.flatMap((field) => field.jqPathExpressions ?? []))
+    object = await removeByJq(object, expression);
+  requireSameObject(manifest, object as KubeObject);
+  return object as KubeObject;
+}
+
+/**
+ * The executor was checked for the object that the manifest names, and for what it grants. An expression such as
+ * `.a) | .metadata.name = "other" | del(.b` would change both after the check.
+ */
+function requireSameObject(manifest: KubeObject, stripped: KubeObject): void {
+  const names = ({ apiVersion, kind, metadata }: Partial<KubeObject>): readonly unknown[] => [
+    apiVersion,
+    kind,
+    metadata?.name,
+    metadata?.namespace,
+  ];
+  if (jsonEqual(names(manifest), names(stripped)) && isPartOf(stripped, manifest)) return;
+  throw new IgnoreFieldError('change the manifest, expected them to remove fields other than its names', {
+    code: 'agent.ignore-field',
+    subject: 'ignoreFields',
+  });
+}
+
+/** The last segment goes from every map that the rest of the path leads to; lists are left alone. */
+function removeByPath(object: unknown, path: string): void {
+  const dot = path.lastIndexOf('.');
+  if (dot === -1) throw failure(path, 'has no ".", expected a path such as .spec.replicas');
+  const field = path.slice(dot + 1);
+  const prefix = path.slice(0, dot);
+  const parsed = parseJsonPath(`{${prefix === '' ? '@' : prefix}}`);
+  if (!parsed.ok) throw failure(path, parsed.error);
+  const found = findResults(parsed.template, object);
+  // What is not there need not be removed.
+  if (!found.ok) return;
+  for (const target of found.results.flat())
+    if (typeof target === 'object' && target !== null && !Array.isArray(target))
+      delete (target as Record<string, unknown>)[field];
+}
+
+function removeByPointer(object: unknown, pointer: string): unknown {
+  if (!pointer.startsWith('/'))
+    throw failure(pointer, 'is not a JSON pointer, expected it to begin with "/"');
+  if (!pointerExists(object, pointer)) return object;
+  return jsonPatch.applyPatch(object, [{ op: 'remove', path: pointer }]).newDocument;
+}
+
+function pointerExists(object: unknown, pointer: string): boolean {
+  let value = object;
+  for (const raw of pointer.slice(1).split('/')) {
+    const key = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return true;
+}
+
+async function removeByJq(object: unknown, expression: string): Promise<unknown> {
+  let results: readonly unknown[];
+  try {
+    results = await jq.run(object, `del(${expression})`);
+  } catch (error) {
+    throw failure(expression, error instanceof Error ? error.message : String(error));
+  }
+  const [result] = results;
+  const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
+  if (results.length !== 1 || !isObject)
+    throw failure(expression, `gave ${results.length} values, expected exactly one object`);
+  return result;
+}
+
+function failure(path: string, problem: string): IgnoreFieldError {
+  return new IgnoreFieldError(problem, { code: 'agent.ignore-field', subject: `ignoreFields path ${path}` });
+}

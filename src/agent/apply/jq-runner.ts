@@ -1,0 +1,123 @@
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { afterCpuTime } from '../../adapters/clock/cpu-time-limit.ts';
+import { InputError } from '../../core/errors.ts';
+import { parseExactIntegers } from '../../core/jsonpath/exact-json.ts';
+import { jsonText } from '../../core/model/json-text.ts';
+
+/** Milliseconds of processor time that one expression may take. Source: OCM's agent, which measures the time alone. */
+const TIME_LIMIT_MS = 1_000;
+/** Of processor time as well. Loading the module (1.3 MB of WebAssembly) is not the expression's fault. */
+const START_LIMIT_MS = 10_000;
+
+/** Plain JavaScript, so that it also runs where sources are not compiled. */
+const WORKER_CODE = `
+const { parentPort, workerData } = require('node:worker_threads');
+require(workerData).loadJq().then((jq) => {
+  parentPort.on('message', ({ id, json, program }) => {
+    const { stdout, stderr, exitCode } = jq.raw(json, program, ['-c']);
+    parentPort.postMessage({ id, stdout, stderr, exitCode });
+  });
+  parentPort.postMessage({ id: 0 });
+});
+`;
+
+interface Answer {
+  readonly id: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/**
+ * Runs jq programs in a thread of its own: WebAssembly cannot be interrupted, a thread can be ended. One at a time; the thread is
+ * started with the first program, kept, and made anew after a program that took too long.
+ */
+export class JqRunner {
+  readonly #start: () => Promise<Worker>;
+  #worker: Promise<Worker> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #nextId = 1;
+
+  /** @param start makes the thread, ready for programs */
+  constructor(start: () => Promise<Worker> = startWorker) {
+    this.#start = start;
+  }
+
+  /** @returns every value the program gave, InputError when it is wrong or too slow */
+  run(value: unknown, program: string): Promise<readonly unknown[]> {
+    const turn = this.#last.then(() => this.#runNow(value, program));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await (await worker?.catch(() => undefined))?.terminate();
+  }
+
+  async #runNow(value: unknown, program: string): Promise<readonly unknown[]> {
+    this.#worker ??= this.#start().catch((error: unknown) => {
+      // On a busy machine it may have taken too long: the next program tries again.
+      this.#worker = undefined;
+      throw error;
+    });
+    const worker = await this.#worker;
+    const id = this.#nextId++;
+    worker.postMessage({ id, json: jsonText(value), program });
+    let answer: Answer;
+    try {
+      answer = await answerOf(worker, id, TIME_LIMIT_MS);
+    } catch (error) {
+      await this.close();
+      throw jqError(program, error instanceof Error ? error.message : String(error));
+    }
+    if (answer.exitCode !== 0) throw jqError(program, answer.stderr.trim());
+    return answer.stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => parseExactIntegers(line));
+  }
+}
+
+async function startWorker(): Promise<Worker> {
+  const workerData = createRequire(import.meta.url).resolve('jq-wasm');
+  const worker = new Worker(WORKER_CODE, { eval: true, workerData, env: {}, stdin: false });
+  try {
+    await answerOf(worker, 0, START_LIMIT_MS);
+  } catch (error) {
+    await worker.terminate();
+    throw error;
+  }
+  // An idle thread must not keep a finished process alive.
+  worker.unref();
+  return worker;
+}
+
+function answerOf(worker: Worker, id: number, limitMs: number): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void): void => {
+      endLimit();
+      worker.off('message', onMessage);
+      worker.off('error', onError);
+      settle();
+    };
+    const onMessage = (answer: Answer): void => {
+      if (answer.id === id) finish(() => resolve(answer));
+    };
+    const onError = (error: unknown): void =>
+      finish(() => reject(error instanceof Error ? error : new Error(String(error))));
+    // The machine's and on purpose: it guards the processor, whatever the clock of the agent says.
+    const endLimit = afterCpuTime(limitMs, () => onError(new Error(`took longer than ${limitMs} ms`)));
+    worker.on('message', onMessage);
+    worker.on('error', onError);
+  });
+}
+
+function jqError(program: string, problem: string): InputError {
+  return new InputError(problem === '' ? 'failed' : problem, {
+    code: 'agent.jq',
+    subject: `jq program ${program}`,
+  });
+}

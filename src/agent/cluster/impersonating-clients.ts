@@ -1,0 +1,53 @@
+import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
+import type { KubeConfig } from '../../adapters/kube/kube-config.ts';
+import type { Clock, KubeApi } from '../../core/ports.ts';
+import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
+
+/** Clients kept open; executors are few, and each has its own connections. */
+const MAX_CLIENTS = 20;
+
+/** The managed cluster as somebody else. */
+export class ImpersonatingClients {
+  readonly #config: KubeConfig;
+  readonly #clock: Clock;
+  readonly #clients = new Map<string, HttpKubeApi>();
+  #closed = false;
+
+  constructor(config: KubeConfig, clock: Clock) {
+    this.#config = config;
+    this.#clock = clock;
+  }
+
+  as({ name, groups }: ImpersonatedUser): KubeApi {
+    let client = this.#clients.get(name);
+    if (client === undefined) {
+      if (this.#clients.size >= MAX_CLIENTS) this.#closeOldest();
+      client = new HttpKubeApi({
+        config: this.#config,
+        clock: this.#clock,
+        maxRequests: 2,
+        impersonate: { user: name, groups },
+        exactIntegers: true,
+      });
+      if (this.#closed) client.close();
+    }
+    // Used last, closed last.
+    this.#clients.delete(name);
+    this.#clients.set(name, client);
+    return client;
+  }
+
+  /** Requests under way fail now, and so does every later one. */
+  close(): void {
+    this.#closed = true;
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+
+  #closeOldest(): void {
+    const oldest = this.#clients.entries().next().value;
+    if (oldest === undefined) return;
+    oldest[1].close();
+    this.#clients.delete(oldest[0]);
+  }
+}

@@ -1,0 +1,104 @@
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { ManifestResourceMeta } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi, ObjectKey } from '../../core/ports.ts';
+import { withoutClaim } from '../../core/work/applied/claim.ts';
+import { failureText } from '../../core/work/applied/kube-failure.ts';
+
+/** One manifest of a work, read and resolved. */
+export type ManifestTask =
+  | {
+      readonly ready: true;
+      readonly meta: ResolvedMeta;
+      readonly manifest: KubeObject;
+      readonly kind: KindInfo;
+      readonly key: ObjectKey;
+    }
+  | {
+      readonly ready: false;
+      readonly meta: ManifestResourceMeta;
+      readonly kindName: string | undefined;
+      readonly problem: string;
+    };
+
+/** Every field known. */
+export type ResolvedMeta = { readonly [F in Exclude<keyof ManifestResourceMeta, 'ordinal'>]: string } & {
+  readonly ordinal: number;
+};
+
+export type ReadyTask = Extract<ManifestTask, { ready: true }>;
+
+/** @param ordinal index in the spec */
+export async function readManifest(raw: unknown, ordinal: number, cluster: KubeApi): Promise<ManifestTask> {
+  const manifest = asObject(raw);
+  if (manifest === undefined)
+    return {
+      ready: false,
+      meta: { ordinal },
+      kindName: undefined,
+      problem: 'the manifest is not an object with apiVersion, kind and metadata',
+    };
+  const { kind: kindName } = manifest;
+  const slash = manifest.apiVersion.indexOf('/');
+  const meta = {
+    ordinal,
+    group: slash === -1 ? '' : manifest.apiVersion.slice(0, slash),
+    version: manifest.apiVersion.slice(slash + 1),
+    kind: kindName,
+    resource: '',
+    name: manifest.metadata.name ?? '',
+    namespace: manifest.metadata.namespace ?? '',
+  };
+  let kind: KindInfo | undefined;
+  try {
+    kind = await cluster.resolve(manifest.apiVersion, kindName);
+  } catch (error) {
+    return { ready: false, meta, kindName, problem: failureText(error) };
+  }
+  if (kind === undefined)
+    return {
+      ready: false,
+      meta,
+      kindName,
+      problem: `the server doesn't have a resource type "${kindName}"`,
+    };
+  const namespace = kind.namespaced ? meta.namespace : '';
+  const resolved = { ...meta, resource: kind.plural, namespace };
+  const problem = addressProblem(resolved.name, namespace, kind);
+  if (problem !== undefined) return { ready: false, meta: resolved, kindName, problem };
+  return {
+    ready: true,
+    meta: resolved,
+    manifest: inScope(manifest, kind),
+    kind,
+    key: { namespace, name: resolved.name },
+  };
+}
+
+function addressProblem(name: string, namespace: string, kind: KindInfo): string | undefined {
+  if (name === '') return 'resource name may not be empty';
+  // Without a namespace the address is that of all namespaces, where nothing can be created.
+  return kind.namespaced && namespace === '' ? 'the server could not find the requested resource' : undefined;
+}
+
+/** Without what only a server or the agent may say, and without a namespace where the kind has none. */
+function inScope(manifest: KubeObject, kind: KindInfo): KubeObject {
+  const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...rest } = manifest.metadata;
+  const metadata = rest.labels === undefined ? rest : { ...rest, labels: withoutClaim(rest.labels) };
+  if (kind.namespaced) return { ...manifest, metadata };
+  const { namespace: _namespace, ...clusterScoped } = metadata;
+  return { ...manifest, metadata: clusterScoped };
+}
+
+function asObject(raw: unknown): KubeObject | undefined {
+  if (typeof raw !== 'object' || raw === null) return undefined;
+  const { apiVersion, kind, metadata } = raw as Readonly<Record<string, unknown>>;
+  const valid =
+    typeof apiVersion === 'string' &&
+    apiVersion !== '' &&
+    typeof kind === 'string' &&
+    kind !== '' &&
+    typeof metadata === 'object' &&
+    metadata !== null;
+  return valid ? (raw as KubeObject) : undefined;
+}

@@ -1,0 +1,92 @@
+import { errorText } from '../../core/errors.ts';
+import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
+import type { ExecutorReviews, ExecutorVerb } from './executor-reviews.ts';
+import { chosenExecutor, type Executor, userOf } from '../../core/work/applied/executor-subject.ts';
+import {
+  failureText,
+  isAlreadyExists,
+  isRefusal,
+  refusedResource,
+} from '../../core/work/applied/kube-failure.ts';
+import type { ReadyTask } from '../cluster/manifest-task.ts';
+
+export type ExecutorAnswer =
+  /** `cluster` is to be used for the writes where it is given: the managed cluster as the executor. */
+  | { readonly kind: 'allowed'; readonly cluster?: KubeApi | undefined }
+  /** Asked again after a minute: rights are granted by people. */
+  | { readonly kind: 'denied'; readonly problem: string }
+  | { readonly kind: 'failed'; readonly problem: string };
+
+const ALLOWED: ExecutorAnswer = { kind: 'allowed' };
+
+const ESCALATING = new Set(['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']);
+
+interface ExecutorCheck {
+  readonly reviews: ExecutorReviews;
+  readonly impersonate: ((user: ImpersonatedUser) => KubeApi) | undefined;
+  readonly task: ReadyTask;
+  readonly owned: boolean;
+}
+
+/**
+ * May the work's executor do what the agent is about to do in its name? Most objects are applied with the agent's own rights, so
+ * this is the only guard for them; it is asked before every apply and under every strategy. RBAC objects are written as the
+ * executor: whether they grant more than it holds depends on what is sent and what is there, which only the API server sees.
+ */
+export async function checkExecutor(
+  executor: ManifestWorkSpec['executor'],
+  check: ExecutorCheck,
+): Promise<ExecutorAnswer> {
+  const choice = chosenExecutor(executor);
+  if (choice.kind === 'none') return ALLOWED;
+  if (choice.kind === 'unusable') return { kind: 'failed', problem: choice.problem };
+  try {
+    if (!(await hasVerbs(check, choice.account))) return denied(check.task, '');
+    return await checkEscalation(check, userOf(choice.account));
+  } catch (error) {
+    return { kind: 'failed', problem: errorText(error) };
+  }
+}
+
+async function hasVerbs({ reviews, task, owned }: ExecutorCheck, executor: Executor): Promise<boolean> {
+  const verbs: readonly ExecutorVerb[] = [
+    'create',
+    'update',
+    'patch',
+    'get',
+    ...(owned ? ['delete' as const] : []),
+  ];
+  for (const verb of verbs) if (!(await reviews.may(executor, verb, task))) return false;
+  return true;
+}
+
+/** Roles and bindings could grant more than the executor has: the API server itself decides, by a dry run as the executor. */
+async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Promise<ExecutorAnswer> {
+  const { task, impersonate } = check;
+  if (task.kind.group !== 'rbac.authorization.k8s.io' || !ESCALATING.has(task.kind.plural)) return ALLOWED;
+  if (impersonate === undefined)
+    return {
+      kind: 'failed',
+      problem: 'the agent may not impersonate executors, so it applies no RBAC for them',
+    };
+  // The server adds the groups of a service account by itself; naming them would take the right to impersonate groups.
+  const cluster = impersonate({ name: user.name, groups: [] });
+  try {
+    await cluster.create(task.kind, task.manifest, { dryRun: true });
+    return { kind: 'allowed', cluster };
+  } catch (error) {
+    // The server checks escalation before it looks whether the object exists.
+    if (isAlreadyExists(error)) return { kind: 'allowed', cluster };
+    if (!isRefusal(error, 'forbidden')) throw error;
+    // Then it is the agent that lacks a right, and nothing was said about the executor's.
+    const mayNotImpersonate = refusedResource(error) === 'serviceaccounts';
+    return denied(task, `, error: ${mayNotImpersonate ? failureText(error) : 'permission escalation'}`);
+  }
+}
+
+function denied({ kind, key }: ReadyTask, why: string): ExecutorAnswer {
+  const problem = `not allowed to apply the resource ${kind.group} ${kind.plural}, ${key.namespace} ${key.name}${why}, will try again in 1m0s`;
+  return { kind: 'denied', problem };
+}

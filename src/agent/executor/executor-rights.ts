@@ -1,0 +1,142 @@
+import { Reflector } from '../../adapters/kube/reflector.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { type Executor, isSubject, type RbacSubject } from '../../core/work/applied/executor-subject.ts';
+
+export interface ExecutorRightsOptions {
+  readonly cluster: KubeApi;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** Rights may also come from where no watch looks: other authorizers of the API server. */
+const BELIEVED_FOR_MS = 600_000;
+/** A watch that said nothing for longer may have missed a revocation; servers prove themselves about every minute. */
+const MAX_STALENESS_MS = 150_000;
+const MAX_ANSWERS = 10_000;
+
+interface Answer {
+  readonly allowed: boolean;
+  readonly atMs: number;
+}
+
+interface Remembered {
+  readonly executor: Executor;
+  readonly answers: Map<string, Answer>;
+}
+
+/**
+ * What the API server answered about the rights of executors, as long as the RBAC objects it follows from stay as they were.
+ * A changed binding lets go of what is known about its subjects (by name or by group), a changed role of everything. Nothing is
+ * believed before the watches are up, nor when they fell silent: then the server is asked, as without this.
+ */
+export class ExecutorRights {
+  readonly #options: ExecutorRightsOptions;
+  readonly #known = new Map<string, Remembered>();
+  readonly #stop = new AbortController();
+  #watches: readonly Reflector[] | undefined;
+  #size = 0;
+
+  constructor(options: ExecutorRightsOptions) {
+    this.#options = options;
+  }
+
+  /** @param question names the object and what is to be done with it */
+  async allowed(executor: Executor, question: string, ask: () => Promise<boolean>): Promise<boolean> {
+    // Nobody watches RBAC objects for works without an executor.
+    this.#watches ??= this.#watch();
+    // What is asked before the watches are up may be revoked before they are: nobody would tell.
+    if (!this.#isCurrent()) return ask();
+    const before = this.#remembered(executor);
+    const nowMs = this.#options.clock.now();
+    const answer = before.answers.get(question);
+    if (answer !== undefined && nowMs - answer.atMs < BELIEVED_FOR_MS) return answer.allowed;
+    const allowed = await ask();
+    // Rights that changed while the server thought about it may or may not be in its answer.
+    const { answers } = this.#remembered(executor);
+    if (answers !== before.answers) return allowed;
+    if (!answers.has(question)) this.#makeRoom();
+    this.#remembered(executor).answers.set(question, { allowed, atMs: nowMs });
+    return allowed;
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#known.clear();
+  }
+
+  #remembered(executor: Executor): Remembered {
+    const key = `${executor.namespace}/${executor.name}`;
+    let remembered = this.#known.get(key);
+    if (remembered === undefined) {
+      remembered = { executor, answers: new Map() };
+      this.#known.set(key, remembered);
+    }
+    return remembered;
+  }
+
+  /** Asking again is cheap enough not to keep book of who was asked about least. */
+  #makeRoom(): void {
+    if (this.#size >= MAX_ANSWERS) this.#forget(() => true);
+    this.#size += 1;
+  }
+
+  #isCurrent(): boolean {
+    return this.#watches?.every((watch) => watch.synced && watch.stalenessMs() < MAX_STALENESS_MS) ?? false;
+  }
+
+  #watch(): readonly Reflector[] {
+    const { cluster, clock, random, log } = this.#options;
+    return RBAC_KINDS.map((kind) => {
+      const reflector = new Reflector({ api: cluster, kind, clock, random, log });
+      reflector.store.onChange(({ before, after }) => this.#onChange(before, after));
+      void reflector.run(this.#stop.signal);
+      return reflector;
+    });
+  }
+
+  #onChange(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    if (sameRights(before, after)) return;
+    const subjects = [...subjectsOf(before), ...subjectsOf(after)];
+    const isRole = [before, after].some((object) => object !== undefined && !('roleRef' in object));
+    this.#forget((executor) => isRole || subjects.some((subject) => isSubject(subject, executor)));
+  }
+
+  #forget(concerned: (executor: Executor) => boolean): void {
+    for (const [key, { executor, answers }] of this.#known) {
+      if (!concerned(executor)) continue;
+      this.#size -= answers.size;
+      this.#known.delete(key);
+    }
+  }
+}
+
+function sameRights(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  const parts = (object: KubeObject | undefined): unknown =>
+    object === undefined ? undefined : [object['rules'], object['roleRef'], object['subjects']];
+  return jsonEqual(parts(before), parts(after));
+}
+
+function subjectsOf(binding: KubeObject | undefined): readonly RbacSubject[] {
+  const namespace = binding?.metadata.namespace;
+  const subjects = (binding?.['subjects'] ?? []) as readonly RbacSubject[];
+  return subjects.map((subject) => ({ namespace, ...subject }));
+}
+
+const RBAC_KINDS: readonly KindInfo[] = (
+  [
+    ['Role', true],
+    ['RoleBinding', true],
+    ['ClusterRole', false],
+    ['ClusterRoleBinding', false],
+  ] as const
+).map(([kind, namespaced]) => ({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  namespaced,
+}));

@@ -1,0 +1,65 @@
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
+
+/** One agent: the works of one cluster namespace on one hub, applied to one managed cluster. */
+export interface AgentOptions {
+  readonly hub: KubeApi;
+  readonly cluster: KubeApi;
+  /** Namespace on the hub. */
+  readonly clusterName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). Default Math.random. */
+  readonly random?: () => number;
+  /** Whose AppliedManifestWorks are ours. Default: the hub's hash. */
+  readonly agentId?: string | undefined;
+  /** How often objects that cannot be watched are looked at. Default 10 s, up to 90 % more by chance. */
+  readonly statusSyncIntervalMs?: number;
+  /** How often each work is applied again without cause. Default 4 min, up to 50 % more by chance. */
+  readonly resyncIntervalMs?: number;
+  /** How long an AppliedManifestWork without ManifestWork is kept. Default 1 h; 100 years and more: for ever. */
+  readonly evictionGraceMs?: number;
+  /** Works applied at the same time. Default 10. */
+  readonly workers?: number;
+  /** Watches on the managed cluster, one per kind and namespace. Beyond: polled. Default 200. */
+  readonly maxWatches?: number;
+  /**
+   * `watch`: what others change or delete is put right when seen. `resync`: only with the next resync or change of the work,
+   * as OCM's agent does.
+   */
+  readonly drift?: 'watch' | 'resync';
+  readonly feedback?: { readonly rawJson?: boolean; readonly maxRawJsonBytes?: number };
+  /**
+   * Remember what executors may do until the RBAC objects of the managed cluster change, which are watched for it. Default
+   * false: the API server is asked before every apply.
+   */
+  readonly executorCache?: boolean;
+  /** The managed cluster as another user: for the escalation check of executors. Absent: such works are refused. */
+  readonly impersonate?: (user: ImpersonatedUser) => KubeApi;
+  readonly onEvent?: (event: AgentEvent) => void;
+}
+
+/** What happened, for people who watch. */
+export type AgentEvent =
+  | { readonly kind: 'applied'; readonly cluster: string; readonly work: string; readonly objects: number }
+  | { readonly kind: 'failed'; readonly cluster: string; readonly work: string; readonly problem: string }
+  | { readonly kind: 'corrected'; readonly cluster: string; readonly work: string; readonly object: string }
+  | {
+      readonly kind: 'feedback';
+      readonly cluster: string;
+      readonly work: string;
+      readonly values: FeedbackByObject;
+    }
+  | { readonly kind: 'deleted'; readonly cluster: string; readonly work: string }
+  | { readonly kind: 'evicted'; readonly cluster: string; readonly work: string };
+
+/** `Deployment web/guestbook` → name of the value → its text. */
+export type FeedbackByObject = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Options with every default filled in. */
+export type AgentSettings = Required<Omit<AgentOptions, 'impersonate' | 'onEvent' | 'feedback'>> &
+  Pick<AgentOptions, 'impersonate'> & {
+    readonly hubHash: string;
+    readonly feedback: { readonly rawJson: boolean; readonly maxRawJsonBytes: number };
+    readonly emit: (event: AgentEvent) => void;
+  };

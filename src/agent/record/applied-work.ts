@@ -1,0 +1,130 @@
+import {
+  APPLIED_MANIFEST_WORK_FINALIZER,
+  type AppliedManifestWork,
+  type AppliedManifestWorkStatus,
+} from '../../core/model/applied-manifest-work.ts';
+import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import type { AgentSettings } from '../options/agent-options.ts';
+import { INTENTS_ANNOTATION } from './apply-intents.ts';
+import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
+
+export function appliedNameOf(settings: Pick<AgentSettings, 'hubHash'>, work: string): string {
+  return `${settings.hubHash}-${work}`;
+}
+
+export async function readApplied(cluster: KubeApi, name: string): Promise<AppliedManifestWork | undefined> {
+  const found = await cluster.get(APPLIED_MANIFEST_WORK, { namespace: '', name });
+  return found as unknown as AppliedManifestWork | undefined;
+}
+
+/**
+ * Makes the AppliedManifestWork of a work, or brings its spec and labels up to date (an agent with a new id takes over).
+ * @param intents what is about to be created, if anything is
+ */
+export async function ensureApplied(
+  settings: AgentSettings,
+  work: ManifestWork,
+  existing: AppliedManifestWork | undefined,
+  intents: string | undefined,
+): Promise<AppliedManifestWork> {
+  const { cluster, hubHash, agentId } = settings;
+  const name = appliedNameOf(settings, work.metadata.name);
+  const spec = { hubHash, agentID: agentId, manifestWorkName: work.metadata.name };
+  const labels = work.metadata.labels;
+  if (existing === undefined) {
+    const metadata = {
+      name,
+      finalizers: [APPLIED_MANIFEST_WORK_FINALIZER],
+      ...(labels === undefined ? {} : { labels }),
+      ...(intents === undefined ? {} : { annotations: { [INTENTS_ANNOTATION]: intents } }),
+    };
+    const object = {
+      apiVersion: 'work.open-cluster-management.io/v1',
+      kind: 'AppliedManifestWork',
+      metadata,
+      spec,
+    } as unknown as KubeObject;
+    return asApplied(await cluster.create(APPLIED_MANIFEST_WORK, object, { fieldManager: AGENT_MANAGER }));
+  }
+  const patch = metadataPatch(existing, labels, intents);
+  if (patch === undefined && jsonEqual(existing.spec, spec)) return existing;
+  const { uid, resourceVersion } = existing.metadata;
+  const body = { metadata: { ...patch, uid, resourceVersion }, spec };
+  return asApplied(
+    await cluster.mergePatch(APPLIED_MANIFEST_WORK, { namespace: '', name }, body, {
+      fieldManager: AGENT_MANAGER,
+    }),
+  );
+}
+
+/** A finalizer that somebody took away comes back; labels follow the work, those of others stay. */
+function metadataPatch(
+  existing: AppliedManifestWork,
+  labels: Readonly<Record<string, string>> | undefined,
+  intents: string | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  const { finalizers = [], labels: present = {} } = existing.metadata;
+  const missing = Object.entries(labels ?? {}).filter(([key, value]) => present[key] !== value);
+  const unfinalized = !finalizers.includes(APPLIED_MANIFEST_WORK_FINALIZER);
+  if (missing.length === 0 && !unfinalized && intents === undefined) return undefined;
+  return {
+    ...(missing.length === 0 ? {} : { labels: Object.fromEntries(missing) }),
+    ...(intents === undefined ? {} : { annotations: { [INTENTS_ANNOTATION]: intents } }),
+    ...(unfinalized ? { finalizers: [...finalizers, APPLIED_MANIFEST_WORK_FINALIZER] } : {}),
+  };
+}
+
+/** Writes the status when it differs. @returns the object as it stands then */
+export async function writeAppliedStatus(
+  cluster: KubeApi,
+  applied: AppliedManifestWork,
+  status: AppliedManifestWorkStatus,
+): Promise<AppliedManifestWork> {
+  if (jsonEqual(applied.status ?? {}, status)) return applied;
+  const { name, uid, resourceVersion } = applied.metadata;
+  const patch = {
+    metadata: { uid, resourceVersion },
+    status: { ...status, evictionStartTime: status.evictionStartTime ?? null },
+  };
+  return asApplied(
+    await cluster.mergePatch(APPLIED_MANIFEST_WORK, { namespace: '', name }, patch, {
+      subresource: 'status',
+      fieldManager: AGENT_MANAGER,
+    }),
+  );
+}
+
+/** Intents that were dealt with need not be looked at again. */
+export async function dropIntents(
+  cluster: KubeApi,
+  applied: AppliedManifestWork,
+): Promise<AppliedManifestWork> {
+  const { name, uid, resourceVersion } = applied.metadata;
+  const patch = { metadata: { uid, resourceVersion, annotations: { [INTENTS_ANNOTATION]: null } } };
+  return asApplied(
+    await cluster.mergePatch(APPLIED_MANIFEST_WORK, { namespace: '', name }, patch, {
+      fieldManager: AGENT_MANAGER,
+    }),
+  );
+}
+
+/** Without our finalizer: the server then removes the object if it is being deleted. */
+export async function dropAppliedFinalizer(cluster: KubeApi, applied: AppliedManifestWork): Promise<void> {
+  const { name, uid, resourceVersion, finalizers = [] } = applied.metadata;
+  if (!finalizers.includes(APPLIED_MANIFEST_WORK_FINALIZER)) return;
+  const kept = finalizers.filter((finalizer) => finalizer !== APPLIED_MANIFEST_WORK_FINALIZER);
+  await cluster.mergePatch(
+    APPLIED_MANIFEST_WORK,
+    { namespace: '', name },
+    { metadata: { uid, resourceVersion, finalizers: kept } },
+    { fieldManager: AGENT_MANAGER },
+  );
+}
+
+function asApplied(object: KubeObject): AppliedManifestWork {
+  return object as unknown as AppliedManifestWork;
+}

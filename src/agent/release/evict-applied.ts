@@ -1,0 +1,48 @@
+import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
+import { type AgentState, rfc3339 } from '../state/agent-state.ts';
+import { releaseApplied } from './release-applied.ts';
+import { DONE, RETRY, type StepOutcome } from '../loop/step-outcome.ts';
+
+/** From here on a grace period means "for ever". */
+const NEVER_MS = 100 * 365 * 24 * 3_600_000;
+
+/**
+ * An AppliedManifestWork of ours whose ManifestWork is not on the hub (deleted by force, hub restored from a backup, another
+ * hub). It is kept for a grace period, counted from when it was first noticed, so that the work can come back.
+ */
+export async function evictApplied(state: AgentState, applied: AppliedManifestWork): Promise<StepOutcome> {
+  const { settings } = state;
+  if (applied.spec.agentID !== settings.agentId) return DONE;
+  if (applied.metadata.deletionTimestamp !== undefined)
+    return (await releaseApplied(state, applied)) ? DONE : RETRY;
+  if (settings.evictionGraceMs >= NEVER_MS) {
+    await keepApplied(state, applied);
+    return DONE;
+  }
+  const nowMs = settings.clock.now();
+  const started = applied.status?.evictionStartTime;
+  if (started === undefined) {
+    await state.writeAppliedStatus(applied, { ...applied.status, evictionStartTime: rfc3339(nowMs) });
+    return { kind: 'later', afterMs: settings.evictionGraceMs };
+  }
+  const leftMs = Date.parse(started) + settings.evictionGraceMs - nowMs;
+  if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
+  const work = applied.spec.manifestWorkName;
+  settings.log.info('ManifestWork stayed away, evicting what it applied', {
+    work,
+    cluster: settings.clusterName,
+  });
+  if (!(await releaseApplied(state, applied))) return RETRY;
+  settings.emit({ kind: 'evicted', cluster: settings.clusterName, work });
+  return DONE;
+}
+
+/** The work is back: the clock stops. */
+export async function keepApplied(
+  state: AgentState,
+  applied: AppliedManifestWork,
+): Promise<AppliedManifestWork> {
+  if (applied.status?.evictionStartTime === undefined) return applied;
+  const { evictionStartTime: _cleared, ...status } = applied.status;
+  return state.writeAppliedStatus(applied, status);
+}

@@ -1,0 +1,39 @@
+import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
+import type { AppliedManifestWork, AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import { appliedWorkOwner } from '../../core/work/applied/ownership.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { everApplied } from '../record/apply-intents.ts';
+import { dropAppliedFinalizer, readApplied } from '../record/applied-work.ts';
+import { releaseResources } from './release-resources.ts';
+
+/**
+ * Ends an AppliedManifestWork: deletes it, lets go of everything it applied, and takes the finalizer away when all of it is
+ * really gone. Every step can be repeated.
+ * @param stays objects that are to outlive the work
+ * @returns true when it is gone
+ */
+export async function releaseApplied(
+  state: AgentState,
+  applied: AppliedManifestWork,
+  stays?: (resource: AppliedResource) => boolean,
+): Promise<boolean> {
+  const { cluster, log } = state.settings;
+  const { name, uid = '' } = applied.metadata;
+  if (applied.metadata.deletionTimestamp === undefined) {
+    await cluster.delete(APPLIED_MANIFEST_WORK, { namespace: '', name }, { uid });
+    const deleting = await readApplied(cluster, name);
+    state.wroteApplied(name, deleting);
+    if (deleting?.metadata.uid !== uid) return deleting === undefined;
+    return releaseApplied(state, deleting, stays);
+  }
+  const owner = appliedWorkOwner(name, uid);
+  const resources = everApplied(applied);
+  const { pending, problems } = await releaseResources(cluster, resources, owner, stays);
+  for (const problem of problems) log.warn('object cannot be released yet', { applied: name, problem });
+  const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });
+  if (pending.length > 0) return false;
+  await dropAppliedFinalizer(cluster, current);
+  const left = await readApplied(cluster, name);
+  state.wroteApplied(name, left);
+  return left === undefined;
+}

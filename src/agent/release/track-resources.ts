@@ -1,0 +1,76 @@
+import { errorText, TransientError } from '../../core/errors.ts';
+import type { AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import {
+  kindOfResource,
+  sortedResources,
+  untrackedResources,
+} from '../../core/work/applied/applied-resources.ts';
+import type { OwnerReference } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { ManifestResult } from '../apply/apply-manifests.ts';
+import type { LiveObjects } from '../cluster/live-objects.ts';
+import { releaseResources } from './release-resources.ts';
+
+export interface Tracked {
+  readonly resources: readonly AppliedResource[];
+  /** Something is still on its way out, or could not be reached. */
+  readonly unfinished: boolean;
+  readonly problems: readonly string[];
+}
+
+export interface TrackRequest {
+  readonly cluster: KubeApi;
+  readonly live: LiveObjects;
+  readonly results: readonly ManifestResult[];
+  readonly previous: readonly AppliedResource[];
+  readonly owner: OwnerReference;
+}
+
+/**
+ * Brings the list of applied resources up to date and lets go of what left the work. If any manifest is not fully known (its
+ * kind does not resolve, its object cannot be read), nothing is let go and the list stays as it was: it throws.
+ */
+export async function trackResources(request: TrackRequest): Promise<Tracked> {
+  const current: AppliedResource[] = [];
+  for (const result of request.results) {
+    const resource = await resourceOf(request, result);
+    if (resource !== undefined) current.push(resource);
+  }
+  const stale = untrackedResources(request.previous, current);
+  const { pending, problems } = await releaseResources(request.cluster, stale, request.owner);
+  return {
+    resources: sortedResources([...current, ...pending]),
+    unfinished: pending.length > 0,
+    problems,
+  };
+}
+
+/** Undefined: there is no such object on the cluster. */
+async function resourceOf(
+  { live }: TrackRequest,
+  { task, outcome }: ManifestResult,
+): Promise<AppliedResource | undefined> {
+  const { group = '', version = '', resource = '', name = '', namespace = '' } = task.meta;
+  if (version === '' || resource === '' || name === '') throw incomplete(task.meta.ordinal);
+  const listed = { group, version, resource, namespace, name };
+  if (outcome.kind === 'applied' && outcome.object !== undefined)
+    return { ...listed, uid: outcome.object.metadata.uid };
+  const kind = task.ready ? task.kind : kindOfResource(listed);
+  try {
+    const object = await live.get({ kind, key: { namespace, name } });
+    return object === undefined ? undefined : { ...listed, uid: object.metadata.uid };
+  } catch (error) {
+    throw new TransientError(`cannot be read, nothing is cleaned up: ${errorText(error)}`, {
+      code: 'agent.track',
+      subject: `${resource} ${name}`,
+      cause: error,
+    });
+  }
+}
+
+function incomplete(ordinal: number): TransientError {
+  return new TransientError('is not resolved, nothing is cleaned up', {
+    code: 'agent.track-incomplete',
+    subject: `manifest ${ordinal}`,
+  });
+}

@@ -1,0 +1,89 @@
+import { HttpKubeApi } from '../adapters/kube/http-kube-api.ts';
+import { loadKubeConfig } from '../adapters/kube/load-kube-config.ts';
+import type { Clock, Logger } from '../core/ports.ts';
+import { onAbort } from '../runtime/on-abort.ts';
+import type { AgentEvent, AgentOptions } from './options/agent-options.ts';
+import type { AgentPair } from './options/agent-pairs.ts';
+import { ImpersonatingClients } from './cluster/impersonating-clients.ts';
+import { startAgent } from './start-agent.ts';
+
+export interface RunAgentsOptions {
+  readonly pairs: readonly AgentPair[];
+  readonly settings: Omit<AgentOptions, 'hub' | 'cluster' | 'clusterName' | 'clock' | 'log'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Starts an agent per pair; those that name the same kubeconfig share its connections. Resolves when all have stopped.
+ * @param stopping `signal` stops the agents in order; `cutOff` drops the requests that are still under way
+ */
+export async function runAgents(
+  options: RunAgentsOptions,
+  stopping: { readonly signal: AbortSignal; readonly cutOff: AbortSignal },
+): Promise<void> {
+  const { pairs, settings, clock, log } = options;
+  const clients = new Map<string, { readonly api: HttpKubeApi; readonly executors: ImpersonatingClients }>();
+  const open = (file: string | undefined): { api: HttpKubeApi; executors: ImpersonatingClients } => {
+    let client = clients.get(file ?? '');
+    if (client === undefined) {
+      const config = loadKubeConfig(file === undefined ? {} : { file });
+      const api = new HttpKubeApi({ config, clock, userAgent: 'work-agent', exactIntegers: true });
+      client = { api, executors: new ImpersonatingClients(config, clock) };
+      clients.set(file ?? '', client);
+    }
+    return client;
+  };
+  // All kubeconfigs are read before the first agent starts: a mistake in one changes nothing.
+  const opened = pairs.map((pair) => ({
+    pair,
+    hub: open(pair.hubKubeconfig),
+    cluster: open(pair.kubeconfig),
+  }));
+  const agents = opened.map(({ pair: { clusterName, agentId }, hub, cluster }) => {
+    const agent = startAgent({
+      ...settings,
+      hub: hub.api,
+      cluster: cluster.api,
+      clusterName,
+      agentId,
+      clock,
+      log,
+      impersonate: (user) => cluster.executors.as(user),
+      onEvent: (event) => tell(log, event),
+    });
+    log.info('agent started', { cluster: clusterName, hub: hub.api.server, managed: cluster.api.server });
+    void agent
+      .whenSynced()
+      .then(() => log.info('works and applied works are known', { cluster: clusterName }));
+    return agent;
+  });
+  const disconnect = (): void => {
+    for (const { api, executors } of clients.values()) {
+      api.close();
+      executors.close();
+    }
+  };
+  onAbort(stopping.cutOff, disconnect);
+  await aborted(stopping.signal);
+  await Promise.all(agents.map((agent) => agent.close()));
+  disconnect();
+}
+
+const EVENT_TEXT = {
+  applied: 'work applied',
+  failed: 'work cannot be applied',
+  corrected: 'drift corrected',
+  feedback: 'feedback changed',
+  deleted: 'work deleted',
+  evicted: 'work evicted',
+} as const;
+
+function tell(log: Logger, { kind, ...fields }: AgentEvent): void {
+  log.info(EVENT_TEXT[kind], fields);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

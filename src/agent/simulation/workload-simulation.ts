@@ -1,0 +1,135 @@
+import { ConflictError, errorText, InputError } from '../../core/errors.ts';
+import { Reflector } from '../../adapters/kube/reflector.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { behaviourOf } from '../../core/simulation/simulation-options.ts';
+import { statusPatch } from '../../core/simulation/status-patch.ts';
+import { STATUS_RULES } from '../../core/simulation/workload-status.ts';
+
+export interface WorkloadSimulationOptions {
+  readonly cluster: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random?: () => number;
+  /** How long a workload needs unless its annotation says otherwise. Default 1 s. */
+  readonly readyAfterMs?: number;
+}
+
+export interface WorkloadSimulation {
+  close(): Promise<void>;
+}
+
+const SIMULATED: readonly KindInfo[] = [
+  { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', namespaced: true },
+  { group: 'apps', version: 'v1', kind: 'StatefulSet', plural: 'statefulsets', namespaced: true },
+  { group: 'apps', version: 'v1', kind: 'DaemonSet', plural: 'daemonsets', namespaced: true },
+  { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true },
+  { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true },
+];
+
+/**
+ * Makes workloads of a cluster without nodes look alive: their status becomes what it would be on a real one, after a while, or
+ * what annotations ask for. Writes status only, so it may run next to anything.
+ */
+export function startWorkloadSimulation(options: WorkloadSimulationOptions): WorkloadSimulation {
+  const stop = new AbortController();
+  const runs = SIMULATED.map((kind) => new KindSimulation(kind, options).run(stop.signal));
+  return {
+    close: async () => {
+      stop.abort();
+      await Promise.all(runs);
+    },
+  };
+}
+
+class KindSimulation {
+  readonly #kind: KindInfo;
+  readonly #options: WorkloadSimulationOptions;
+  readonly #reflector: Reflector;
+  /** When this version of a workload was first seen, by uid. */
+  readonly #started = new Map<string, { readonly generation: number | undefined; readonly atMs: number }>();
+  readonly #timers = new Map<string, () => void>();
+  readonly #writing = new Set<string>();
+
+  constructor(kind: KindInfo, options: WorkloadSimulationOptions) {
+    this.#kind = kind;
+    this.#options = options;
+    const { cluster: api, clock, log, random = Math.random } = options;
+    this.#reflector = new Reflector({ api, kind, clock, log, random });
+    this.#reflector.store.onChange(({ key, before, after }) => {
+      if (after === undefined) this.#forget(key, before);
+      else this.#look(key);
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#reflector.run(signal);
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+
+  #forget(key: string, before: KubeObject | undefined): void {
+    this.#timers.get(key)?.();
+    this.#timers.delete(key);
+    this.#started.delete(before?.metadata.uid ?? '');
+  }
+
+  #look(key: string): void {
+    const workload = this.#reflector.store.get(key);
+    if (workload === undefined || this.#writing.has(key)) return;
+    const { clock, readyAfterMs = 1_000 } = this.#options;
+    const behaviour = behaviourOf(workload, readyAfterMs);
+    if (behaviour.fate === 'hang') return;
+    const waitMs = this.#startedAtMs(workload) + behaviour.readyAfterMs - clock.now();
+    const rule = STATUS_RULES[`${this.#kind.group}/${this.#kind.kind}`];
+    const now = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+    const wanted = rule?.(workload, { now, due: waitMs <= 0, fate: behaviour.fate }) ?? {};
+    const patch = statusPatch(workload['status'], wanted);
+    if (patch !== undefined) void this.#write(key, workload, patch);
+    else if (waitMs > 0) this.#lookAgain(key, waitMs);
+  }
+
+  /** A workload that already reached its end before we were started is not made to begin again. */
+  #startedAtMs(workload: KubeObject): number {
+    const { uid = '', generation } = workload.metadata;
+    const known = this.#started.get(uid);
+    if (known !== undefined && (known.generation === generation || this.#kind.kind === 'Job'))
+      return known.atMs;
+    const status = workload['status'] as { observedGeneration?: number; phase?: string } | undefined;
+    const settled =
+      known === undefined && generation !== undefined && status?.observedGeneration === generation;
+    const atMs = settled ? -Infinity : this.#options.clock.now();
+    this.#started.set(uid, { generation, atMs });
+    return atMs;
+  }
+
+  #lookAgain(key: string, afterMs: number): void {
+    this.#timers.get(key)?.();
+    this.#timers.set(
+      key,
+      this.#options.clock.schedule(afterMs, () => this.#look(key)),
+    );
+  }
+
+  async #write(key: string, { metadata }: KubeObject, status: object): Promise<void> {
+    const { cluster, log } = this.#options;
+    const { uid, resourceVersion, namespace = '', name } = metadata;
+    this.#writing.add(key);
+    try {
+      const patch = { metadata: { uid, resourceVersion }, status };
+      const options = { subresource: 'status', fieldManager: 'berth-simulation' } as const;
+      const written = await cluster.mergePatch(this.#kind, { namespace, name }, patch, options);
+      this.#writing.delete(key);
+      this.#reflector.store.put(written);
+      this.#look(namespacedName(written.metadata));
+    } catch (error) {
+      this.#writing.delete(key);
+      // It changed or went: the watch says so and we look again.
+      if (error instanceof ConflictError || error instanceof InputError) return;
+      log.debug('status of a simulated workload cannot be written yet', { key, problem: errorText(error) });
+      this.#lookAgain(key, 1_000);
+    }
+  }
+}

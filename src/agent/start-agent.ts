@@ -1,0 +1,126 @@
+import { Reflector } from '../adapters/kube/reflector.ts';
+import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../core/model/kinds.ts';
+import type { AppliedManifestWork } from '../core/model/applied-manifest-work.ts';
+import type { KubeObject } from '../core/model/object-meta.ts';
+import { jsonEqual } from '../core/model/json-equal.ts';
+import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
+import { agentSettings } from './options/agent-settings.ts';
+import { AgentState } from './state/agent-state.ts';
+import { evictApplied } from './release/evict-applied.ts';
+import { ExecutorReviews } from './executor/executor-reviews.ts';
+import { ExecutorRights } from './executor/executor-rights.ts';
+import { finalizeWork } from './work/finalize-work.ts';
+import { KeyLoop } from './loop/key-loop.ts';
+import { LiveObjects } from './cluster/live-objects.ts';
+import { OwnWrites } from './cluster/own-writes.ts';
+import { DONE, type StepOutcome } from './loop/step-outcome.ts';
+import { syncWork } from './work/sync-work.ts';
+
+export interface Agent {
+  /** The works and what was applied before are known; until then nothing is done. */
+  whenSynced(): Promise<void>;
+  /** Stops in order. A killed agent does no harm either: every step can be repeated. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a work agent: keeps one managed cluster equal to the ManifestWorks in its namespace on the hub, and reports back.
+ * Compatible with OCM's agent: either can take over from the other.
+ */
+export function startAgent(options: AgentOptions): Agent {
+  const settings = agentSettings(options);
+  const stop = new AbortController();
+  const works = reflectorOf(settings, 'works');
+  const applied = reflectorOf(settings, 'applied');
+  const keys = { work: (name: string) => `work/${name}`, applied: (name: string) => `applied/${name}` };
+  const live = new LiveObjects({
+    ...settings,
+    onChange: (work) => {
+      state.memory(work).drifted = true;
+      loop.add(keys.work(work));
+    },
+  });
+  const rights = settings.executorCache ? new ExecutorRights(settings) : undefined;
+  const own = { works: new OwnWrites(works.store), applied: new OwnWrites(applied.store) };
+  const reviews = new ExecutorReviews({ ...settings, rights });
+  const state = new AgentState({ settings, live, reviews, ...own });
+  const loop = new KeyLoop({
+    ...settings,
+    step: (key, signal) => step(state, key, signal),
+    onConflict: (key) => state.distrust(key.slice(key.indexOf('/') + 1)),
+  });
+  const synced = Promise.all([works.whenSynced(stop.signal), applied.whenSynced(stop.signal)]).then(() => {
+    if (stop.signal.aborted) return;
+    for (const work of works.store.list()) loop.add(keys.work(work.metadata.name));
+    for (const object of applied.store.list()) loop.add(keyOfApplied(settings, object, keys));
+    // The echo of a write of ours, which only went through because nobody else had written, is no reason to look again.
+    works.store.onChange(({ key, before, after }) => {
+      if (own.works.isOwn(key, after)) return;
+      const { name } = (after ?? before)?.metadata ?? { name: '' };
+      loop.add(keys.work(name), isNews(before, after));
+    });
+    applied.store.onChange(({ key, before, after }) => {
+      if (own.applied.isOwn(key, after)) return;
+      const object = after ?? before;
+      if (object !== undefined) loop.add(keyOfApplied(settings, object, keys));
+    });
+  });
+  void works.run(stop.signal);
+  void applied.run(stop.signal);
+  return {
+    whenSynced: () => synced,
+    close: async () => {
+      stop.abort();
+      await loop.close();
+      live.close();
+      rights?.close();
+    },
+  };
+}
+
+function reflectorOf(settings: AgentSettings, of: 'works' | 'applied'): Reflector {
+  const { hub, cluster, clusterName, clock, random } = settings;
+  const log = settings.log.child({ cluster: clusterName });
+  return of === 'works'
+    ? new Reflector({ api: hub, kind: MANIFEST_WORK, namespace: clusterName, clock, random, log })
+    : new Reflector({ api: cluster, kind: APPLIED_MANIFEST_WORK, clock, random, log });
+}
+
+/** A new spec or new labels may put right what failed before; our own status writes say nothing new. */
+function isNews(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  return (
+    before?.metadata.generation !== after?.metadata.generation ||
+    !jsonEqual(before?.metadata.labels ?? {}, after?.metadata.labels ?? {})
+  );
+}
+
+interface Keys {
+  readonly work: (name: string) => string;
+  readonly applied: (name: string) => string;
+}
+
+/** One of this hub belongs to the key of its work, so that one step at a time deals with both. */
+function keyOfApplied({ hubHash }: AgentSettings, object: KubeObject, keys: Keys): string {
+  const { name } = object.metadata;
+  const prefix = `${hubHash}-`;
+  return name.startsWith(prefix) ? keys.work(name.slice(prefix.length)) : keys.applied(name);
+}
+
+async function step(state: AgentState, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const slash = key.indexOf('/');
+  const name = key.slice(slash + 1);
+  if (key.slice(0, slash) === 'applied') return evictOrIgnore(state, state.applied(name));
+  const work = state.work(name);
+  if (work === undefined) {
+    const outcome = await evictOrIgnore(state, state.appliedOf(name));
+    if (outcome.kind === 'done') state.forget(name);
+    return outcome;
+  }
+  return work.metadata.deletionTimestamp === undefined
+    ? syncWork(state, work, signal)
+    : finalizeWork(state, work);
+}
+
+function evictOrIgnore(state: AgentState, applied: AppliedManifestWork | undefined): Promise<StepOutcome> {
+  return applied === undefined ? Promise.resolve(DONE) : evictApplied(state, applied);
+}

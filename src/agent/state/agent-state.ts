@@ -1,0 +1,107 @@
+import type {
+  AppliedManifestWork,
+  AppliedManifestWorkStatus,
+} from '../../core/model/applied-manifest-work.ts';
+import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { AgentSettings } from '../options/agent-options.ts';
+import { appliedNameOf, writeAppliedStatus } from '../record/applied-work.ts';
+import type { ExecutorReviews } from '../executor/executor-reviews.ts';
+import type { LiveObjects } from '../cluster/live-objects.ts';
+import type { OwnWrites } from '../cluster/own-writes.ts';
+import { newWorkMemory, type WorkMemory } from './work-memory.ts';
+import { writeWorkStatus } from './work-status.ts';
+
+/** What all steps of the agent share: the works of the hub, the AppliedManifestWorks of the cluster, its objects, its memory. */
+export class AgentState {
+  readonly settings: AgentSettings;
+  readonly live: LiveObjects;
+  readonly reviews: ExecutorReviews;
+  readonly #works: OwnWrites;
+  readonly #applied: OwnWrites;
+  readonly #memories = new Map<string, WorkMemory>();
+
+  constructor(parts: {
+    readonly settings: AgentSettings;
+    readonly live: LiveObjects;
+    readonly reviews: ExecutorReviews;
+    readonly works: OwnWrites;
+    readonly applied: OwnWrites;
+  }) {
+    this.settings = parts.settings;
+    this.live = parts.live;
+    this.reviews = parts.reviews;
+    this.#works = parts.works;
+    this.#applied = parts.applied;
+  }
+
+  work(name: string): ManifestWork | undefined {
+    return this.#works.get(this.#workKey(name)) as unknown as ManifestWork | undefined;
+  }
+
+  applied(name: string): AppliedManifestWork | undefined {
+    return this.#applied.get(name) as unknown as AppliedManifestWork | undefined;
+  }
+
+  appliedOf(work: string): AppliedManifestWork | undefined {
+    return this.applied(appliedNameOf(this.settings, work));
+  }
+
+  memory(work: string): WorkMemory {
+    let memory = this.#memories.get(work);
+    if (memory === undefined) {
+      memory = newWorkMemory();
+      this.#memories.set(work, memory);
+    }
+    return memory;
+  }
+
+  /** The work is none of ours any more. */
+  forget(work: string): void {
+    this.#memories.delete(work);
+    this.live.setInterest(work, []);
+  }
+
+  /** After a conflict: what was written or seen may be of no worth. */
+  distrust(work: string): void {
+    this.#works.forget(this.#workKey(work));
+    this.#applied.forget(appliedNameOf(this.settings, work));
+  }
+
+  wroteWork(work: ManifestWork): ManifestWork {
+    this.#works.wrote(namespacedName(work.metadata), work as unknown as KubeObject);
+    return work;
+  }
+
+  wroteApplied(name: string, applied: AppliedManifestWork | undefined): void {
+    this.#applied.wrote(name, applied as unknown as KubeObject | undefined);
+  }
+
+  async writeWorkStatus(work: ManifestWork, status: ManifestWorkStatus): Promise<ManifestWork> {
+    const written = await writeWorkStatus(this.settings.hub, work, status);
+    return written === work ? work : this.wroteWork(written);
+  }
+
+  async writeAppliedStatus(
+    applied: AppliedManifestWork,
+    status: AppliedManifestWorkStatus,
+  ): Promise<AppliedManifestWork> {
+    const written = await writeAppliedStatus(this.settings.cluster, applied, status);
+    if (written !== applied) this.wroteApplied(applied.metadata.name, written);
+    return written;
+  }
+
+  /** RFC 3339, seconds, as Kubernetes writes times. */
+  now(): string {
+    return rfc3339(this.settings.clock.now());
+  }
+
+  #workKey(name: string): string {
+    return `${this.settings.clusterName}/${name}`;
+  }
+}
+
+export function rfc3339(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+}

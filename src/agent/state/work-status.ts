@@ -1,0 +1,38 @@
+import { MANIFEST_WORK } from '../../core/model/kinds.ts';
+import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
+
+/** Writes a work's status when it differs. @returns the work as it stands then */
+export async function writeWorkStatus(
+  hub: KubeApi,
+  work: ManifestWork,
+  status: ManifestWorkStatus,
+): Promise<ManifestWork> {
+  if (jsonEqual(work.status ?? {}, status)) return work;
+  const { namespace = '', name, uid, resourceVersion } = work.metadata;
+  // A merge patch replaces lists as a whole, so everything that is to go is gone.
+  const patch = { metadata: { uid, resourceVersion }, status };
+  const written = await hub.mergePatch(MANIFEST_WORK, { namespace, name }, patch, {
+    subresource: 'status',
+    fieldManager: AGENT_MANAGER,
+  });
+  return written as unknown as ManifestWork;
+}
+
+export async function writeFinalizers(
+  hub: KubeApi,
+  work: ManifestWork,
+  finalizers: readonly string[],
+): Promise<ManifestWork> {
+  const { namespace = '', name, uid, resourceVersion } = work.metadata;
+  const patch = { metadata: { uid, resourceVersion, finalizers } };
+  const options = { fieldManager: AGENT_MANAGER };
+  return (await hub.mergePatch(
+    MANIFEST_WORK,
+    { namespace, name },
+    patch,
+    options,
+  )) as unknown as ManifestWork;
+}

@@ -1,0 +1,76 @@
+import { MANIFEST_WORK_FINALIZER, type ManifestWork } from '../../core/model/manifest-work.ts';
+import type { AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import { isOwned } from '../../core/work/applied/ownership.ts';
+import { readManifests } from '../apply/apply-manifests.ts';
+import { setCondition } from '../../core/work/conditions/condition-list.ts';
+import { isRefusal } from '../../core/work/applied/kube-failure.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { appliedNameOf, readApplied } from '../record/applied-work.ts';
+import { releaseApplied } from '../release/release-applied.ts';
+import { DONE, RETRY, type StepOutcome } from '../loop/step-outcome.ts';
+import { lookAtWork } from '../feedback/look-at-work.ts';
+import { writeFinalizers } from '../state/work-status.ts';
+
+/** A ManifestWork that is being deleted: first everything it applied goes, then our finalizer. */
+export async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<StepOutcome> {
+  const { settings } = state;
+  const { name } = deleting.metadata;
+  if (!(deleting.metadata.finalizers ?? []).includes(MANIFEST_WORK_FINALIZER)) return DONE;
+  // From the server: a cache that has not seen it yet must not let objects leak.
+  const applied = await readApplied(settings.cluster, appliedNameOf(settings, name));
+  let work = deleting;
+  if (applied !== undefined) {
+    work = await announceDeletion(state, work);
+    const stays = await outlives(state, work);
+    if (!(await releaseApplied(state, applied, stays))) {
+      const { status } = await lookAtWork(state, work, work.status ?? {});
+      await state.writeWorkStatus(work, status);
+      return RETRY;
+    }
+  }
+  await dropWorkFinalizer(state, work);
+  state.forget(name);
+  settings.emit({ kind: 'deleted', cluster: settings.clusterName, work: name });
+  return DONE;
+}
+
+async function announceDeletion(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
+  const condition = {
+    type: 'Deleting',
+    status: 'True' as const,
+    reason: 'WorkDeleting',
+    message: 'ManifestWork is being deleted',
+    observedGeneration: work.metadata.generation,
+  };
+  const conditions = setCondition(work.status?.conditions ?? [], condition, state.now());
+  return state.writeWorkStatus(work, { ...work.status, conditions });
+}
+
+/**
+ * What the work orphans in its last version stays, even if the agent never got to apply that version; what had left the work by
+ * then does not.
+ */
+async function outlives(
+  state: AgentState,
+  { spec = {} }: ManifestWork,
+): Promise<(resource: AppliedResource) => boolean> {
+  if ((spec.deleteOption?.propagationPolicy ?? 'Foreground') === 'Foreground') return () => false;
+  const tasks = await readManifests(spec, state.settings.cluster);
+  const listed = ({ group = '', resource, namespace = '', name }: AppliedResource): boolean =>
+    tasks.some(({ meta }) => {
+      if ((meta.group ?? '') !== group || meta.name !== name) return false;
+      // A kind that does not resolve just now: rather keep one too many.
+      if ((meta.resource ?? '') === '') return true;
+      return meta.resource === resource && (meta.namespace ?? '') === namespace;
+    });
+  return (resource) => listed(resource) && !isOwned(spec.deleteOption, resource);
+}
+
+async function dropWorkFinalizer(state: AgentState, work: ManifestWork): Promise<void> {
+  const kept = (work.metadata.finalizers ?? []).filter((finalizer) => finalizer !== MANIFEST_WORK_FINALIZER);
+  try {
+    await writeFinalizers(state.settings.hub, work, kept);
+  } catch (error) {
+    if (!isRefusal(error, 'notfound')) throw error;
+  }
+}

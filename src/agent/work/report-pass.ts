@@ -1,0 +1,53 @@
+import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import { findCondition } from '../../core/work/conditions/condition-list.ts';
+import { jsonEqual } from '../../core/model/json-equal.ts';
+import type { FeedbackByObject } from '../options/agent-options.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import type { ManifestResult } from '../apply/apply-manifests.ts';
+
+/** Tells what a pass changed to whoever listens. */
+export function reportPass(
+  state: AgentState,
+  work: ManifestWork,
+  status: ManifestWorkStatus,
+  results: readonly ManifestResult[] | undefined,
+): void {
+  const { emit, clusterName } = state.settings;
+  const about = { cluster: clusterName, work: work.metadata.name };
+  const before = findCondition(work.status?.conditions, 'Applied');
+  const after = findCondition(status.conditions, 'Applied');
+  const news = after?.status !== before?.status || after?.observedGeneration !== before?.observedGeneration;
+  if (news && after?.status === 'True')
+    emit({ kind: 'applied', ...about, objects: status.resourceStatus?.manifests?.length ?? 0 });
+  if (news && after?.status === 'False') emit({ kind: 'failed', ...about, problem: firstProblem(status) });
+  if (!news)
+    for (const { task, outcome } of results ?? [])
+      if (outcome.kind === 'applied' && outcome.wrote)
+        emit({ kind: 'corrected', ...about, object: `${task.meta.kind} ${task.meta.name}` });
+  const values = feedbackOf(status);
+  if (!jsonEqual(values, feedbackOf(work.status ?? {}))) emit({ kind: 'feedback', ...about, values });
+}
+
+function firstProblem(status: ManifestWorkStatus): string {
+  for (const manifest of status.resourceStatus?.manifests ?? []) {
+    const applied = findCondition(manifest.conditions, 'Applied');
+    if (applied?.status === 'False') return applied.message;
+  }
+  return '';
+}
+
+function feedbackOf(status: ManifestWorkStatus): FeedbackByObject {
+  const byObject: Record<string, Readonly<Record<string, string>>> = {};
+  for (const { resourceMeta, statusFeedback } of status.resourceStatus?.manifests ?? []) {
+    const values = statusFeedback?.values ?? [];
+    if (values.length === 0) continue;
+    const where = (resourceMeta.namespace ?? '') === '' ? '' : `${resourceMeta.namespace}/`;
+    byObject[`${resourceMeta.kind} ${where}${resourceMeta.name}`] = Object.fromEntries(
+      values.map(({ name, fieldValue: value }) => [
+        name,
+        String(value.integer ?? value.string ?? value.boolean ?? value.jsonRaw ?? ''),
+      ]),
+    );
+  }
+  return byObject;
+}

@@ -1,0 +1,274 @@
+import { errorText } from '../../core/errors.ts';
+import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
+import type { ManifestCondition, ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import { MANIFEST_WORK_FINALIZER } from '../../core/model/manifest-work.ts';
+import { untrackedResources } from '../../core/work/applied/applied-resources.ts';
+import { aggregateApplied } from '../../core/work/conditions/aggregate-conditions.ts';
+import { findCondition, setCondition } from '../../core/work/conditions/condition-list.ts';
+import { findSame, mergeManifestStatus } from '../../core/work/feedback/merge-manifest-status.ts';
+import { wasApplied } from '../../core/work/feedback/observed-status.ts';
+import { appliedWorkOwner } from '../../core/work/applied/ownership.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { appliedNameOf, dropIntents, ensureApplied, readApplied } from '../record/applied-work.ts';
+import { appliedCondition } from '../apply/apply-manifest.ts';
+import { applyManifests, type ManifestResult, readManifests } from '../apply/apply-manifests.ts';
+import { wantedDigest } from '../apply/applied-memory.ts';
+import { everApplied, hasOpenIntents, newIntents } from '../record/apply-intents.ts';
+import type { ManifestTask } from '../cluster/manifest-task.ts';
+import { isAlreadyExists } from '../../core/work/applied/kube-failure.ts';
+import { keepApplied } from '../release/evict-applied.ts';
+import { lookAtWork, type WorkLook } from '../feedback/look-at-work.ts';
+import { releaseApplied } from '../release/release-applied.ts';
+import { reportPass } from './report-pass.ts';
+import { RETRY, type StepOutcome } from '../loop/step-outcome.ts';
+import { type Tracked, trackResources } from '../release/track-resources.ts';
+import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
+import { writeFinalizers } from '../state/work-status.ts';
+
+/** Brings the cluster to what a work says and the work's status to what the cluster shows. One pass, every step repeatable. */
+export async function syncWork(
+  state: AgentState,
+  found: ManifestWork,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const work = await withFinalizer(state, found);
+  const { name } = work.metadata;
+  let applied = state.appliedOf(name);
+  // Somebody deleted it by hand: what it applied goes with it, then all of it is made anew.
+  if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
+    return RETRY;
+  applied = state.appliedOf(name);
+  if (applied !== undefined) applied = await keepApplied(state, applied);
+  const memory = state.memory(name);
+  const cause = applyCause(state, work, applied, memory);
+  const pass =
+    cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
+  if (signal.aborted) return RETRY;
+  const look = await lookAtWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
+  const { status } = look;
+  if (pass !== undefined) await recordApplied(state, pass);
+  await state.writeWorkStatus(work, status);
+  if (pass !== undefined && pass.retry !== 'soon') noteApplied(state, memory, work);
+  reportPass(state, work, status, pass?.results);
+  if (pass?.retry === 'soon') return RETRY;
+  return nextLook(state, memory, look, pass?.retry === 'minute');
+}
+
+async function withFinalizer(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
+  const finalizers = work.metadata.finalizers ?? [];
+  if (finalizers.includes(MANIFEST_WORK_FINALIZER)) return work;
+  return state.wroteWork(
+    await writeFinalizers(state.settings.hub, work, [...finalizers, MANIFEST_WORK_FINALIZER]),
+  );
+}
+
+/** `repeated`: what was begun for the same input was not finished, or could not be reported. */
+type ApplyCause = 'changed' | 'repeated' | 'drift';
+
+/** Why the work is to be applied now; undefined: it is not. */
+function applyCause(
+  state: AgentState,
+  work: ManifestWork,
+  applied: AppliedManifestWork | undefined,
+  memory: WorkMemory,
+): ApplyCause | undefined {
+  // A completed work is left alone: its objects may be gone for good reason.
+  if (findCondition(work.status?.conditions, 'Complete')?.status === 'True') return undefined;
+  const { clock, drift, resyncIntervalMs } = state.settings;
+  // Works that want one object otherwise would else correct each other without a pause, reported or not.
+  const allowed = clock.now() >= correctionAllowedAtMs(memory, resyncIntervalMs);
+  const input = inputOf(work);
+  if (memory.appliedInput !== input) {
+    if (memory.begunInput !== input) return 'changed';
+    return allowed ? 'repeated' : undefined;
+  }
+  if (clock.now() >= memory.resyncAtMs) return 'changed';
+  if (drift === 'resync') return undefined;
+  if (!memory.drifted && applied !== undefined) return undefined;
+  return allowed ? 'drift' : undefined;
+}
+
+/**
+ * Only once the pass is reported in full: what it found lives nowhere else, so a pass whose writes failed is repeated as a whole.
+ * Were it remembered before, the next pass would see nothing to do, and say nothing until the resync.
+ */
+function noteApplied({ settings }: AgentState, memory: WorkMemory, work: ManifestWork): void {
+  const { clock, random, resyncIntervalMs } = settings;
+  memory.appliedInput = inputOf(work);
+  memory.resyncAtMs = clock.now() + resyncIntervalMs * (1 + 0.5 * random());
+}
+
+/** Changes when there is something new to apply: the spec, or the labels (which people touch to ask for another try). */
+function inputOf({ metadata }: ManifestWork): string {
+  return wantedDigest(metadata.uid, metadata.generation, metadata.labels ?? {});
+}
+
+interface PassInput {
+  readonly work: ManifestWork;
+  readonly applied: AppliedManifestWork | undefined;
+  readonly memory: WorkMemory;
+  readonly cause: ApplyCause;
+  readonly signal: AbortSignal;
+}
+
+interface Pass {
+  readonly applied: AppliedManifestWork;
+  readonly appliedStatus: NonNullable<AppliedManifestWork['status']>;
+  readonly status: ManifestWorkStatus;
+  readonly results: readonly ManifestResult[];
+  readonly retry: 'soon' | 'minute' | 'never';
+}
+
+async function applyPass(state: AgentState, input: PassInput): Promise<Pass> {
+  const { work, memory, cause, signal } = input;
+  const { settings, live } = state;
+  const { clock } = settings;
+  memory.begunInput = inputOf(work);
+  memory.appliedInput = undefined;
+  memory.drifted = false;
+  const tasks = await readManifests(work.spec ?? {}, settings.cluster);
+  const applied = await currentApplied(state, work, input.applied, tasks);
+  const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
+  const before = work.status?.resourceStatus?.manifests ?? [];
+  const recorded = applied.status?.appliedResources ?? [];
+  const results = await applyManifests({
+    settings,
+    live,
+    memory: memory.applied,
+    reviews: state.reviews,
+    spec: work.spec ?? {},
+    tasks,
+    name: work.metadata.name,
+    owner,
+    drift: cause === 'drift',
+    isComplete: ({ meta }) =>
+      findCondition(findSame(before, meta)?.conditions, 'Complete')?.status === 'True',
+    isRecorded: ({ meta }) => untrackedResources([meta], recorded).length === 0,
+    wasApplied: ({ meta }) => {
+      const last = findCondition(findSame(before, meta)?.conditions, 'Applied');
+      return last?.status === 'True' && last.observedGeneration === work.metadata.generation;
+    },
+    signal,
+  });
+  if (signal.aborted)
+    return {
+      applied,
+      appliedStatus: applied.status ?? {},
+      status: work.status ?? {},
+      results,
+      retry: 'soon',
+    };
+  if (cause !== 'changed' && results.some(({ outcome }) => outcome.kind === 'applied' && outcome.wrote))
+    noteCorrection(memory, clock.now());
+  const status = statusOf(state, work, results, before);
+  const tracked = await track(state, { applied, results, status });
+  const retry = retryOf(results, tracked);
+  const appliedStatus =
+    tracked === undefined
+      ? (applied.status ?? {})
+      : { ...applied.status, appliedResources: tracked.resources };
+  return { applied, appliedStatus, status, results, retry };
+}
+
+async function currentApplied(
+  state: AgentState,
+  work: ManifestWork,
+  cached: AppliedManifestWork | undefined,
+  tasks: readonly ManifestTask[],
+): Promise<AppliedManifestWork> {
+  const { settings } = state;
+  const name = appliedNameOf(settings, work.metadata.name);
+  let applied: AppliedManifestWork;
+  try {
+    applied = await ensureApplied(settings, work, cached, newIntents(cached, tasks));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    // The watch had not shown it yet.
+    const present = await readApplied(settings.cluster, name);
+    applied = await ensureApplied(settings, work, present, newIntents(present, tasks));
+  }
+  if (applied !== cached) state.wroteApplied(name, applied);
+  return applied;
+}
+
+function statusOf(
+  state: AgentState,
+  work: ManifestWork,
+  results: readonly ManifestResult[],
+  before: readonly ManifestCondition[],
+): ManifestWorkStatus {
+  const generation = work.metadata.generation ?? 0;
+  const now = state.now();
+  const entries = results.map(({ task, outcome }) => ({
+    resourceMeta: task.meta,
+    conditions: [{ ...appliedCondition(outcome), observedGeneration: generation }],
+  }));
+  const manifests = mergeManifestStatus(entries, before, now);
+  const overall = aggregateApplied(manifests, generation);
+  const conditions = work.status?.conditions ?? [];
+  return {
+    ...work.status,
+    conditions: overall === undefined ? conditions : setCondition(conditions, overall, now),
+    resourceStatus: { manifests },
+  };
+}
+
+async function recordApplied(state: AgentState, pass: Pass): Promise<void> {
+  const applied = await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
+  // What was intended and is not recorded now was let go; while something failed it may still come.
+  if (pass.retry === 'soon' || !hasOpenIntents(applied)) return;
+  state.wroteApplied(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
+}
+
+interface TrackInput {
+  readonly applied: AppliedManifestWork;
+  readonly results: readonly ManifestResult[];
+  readonly status: ManifestWorkStatus;
+}
+
+/** Undefined: not everything is known, so nothing was let go. */
+async function track(state: AgentState, input: TrackInput): Promise<Tracked | undefined> {
+  const { applied, results, status } = input;
+  const recorded = applied.status?.appliedResources ?? [];
+  // Nothing was ever said about this work: an empty one must not clean up what a lost status knew.
+  if (!wasApplied(status)) return { resources: recorded, unfinished: false, problems: [] };
+  const { log, cluster, clusterName } = state.settings;
+  try {
+    const owner = appliedWorkOwner(applied.metadata.name, applied.metadata.uid ?? '');
+    const previous = everApplied(applied);
+    const tracked = await trackResources({ cluster, live: state.live, results, previous, owner });
+    for (const problem of tracked.problems)
+      log.warn('stale object cannot be removed yet', { cluster: clusterName, problem });
+    return tracked;
+  } catch (error) {
+    log.info('work is not fully known, nothing is cleaned up', {
+      cluster: clusterName,
+      work: applied.spec.manifestWorkName,
+      problem: errorText(error),
+    });
+    return undefined;
+  }
+}
+
+function retryOf(results: readonly ManifestResult[], tracked: Tracked | undefined): Pass['retry'] {
+  const retries = results.map(({ outcome }) => (outcome.kind === 'failed' ? outcome.retry : 'never'));
+  if (tracked === undefined || tracked.unfinished || retries.includes('soon')) return 'soon';
+  return retries.includes('minute') ? 'minute' : 'never';
+}
+
+const DENIED_RETRY_MS = 60_000;
+
+/** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
+function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied: boolean): StepOutcome {
+  const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
+  const nowMs = clock.now();
+  const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
+  if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
+  if (denied || look.rights === 'denied') waits.push(DENIED_RETRY_MS);
+  const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
+  if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
+  if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
+  if (look.rights === 'unknown' || !look.watched.every((object) => state.live.isWatched(object)))
+    waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
+  return { kind: 'later', afterMs: Math.min(...waits) };
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { errorText, InputError, TransientError } from '../../../../core/errors.ts';
+import { isLoopbackHost } from '../../../../adapters/http/loopback-host.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+
+/** Flags of commands that ask a running controller. */
+export interface ControllerFlags {
+  readonly server: string;
+  readonly tokenFile: string;
+}
+
+export function addControllerFlags(command: Command): Command {
+  return command
+    .option('--server <url>', 'address of the controller (its --listen)', 'http://127.0.0.1:8080')
+    .requiredOption(
+      '--token-file <file>',
+      'the controller’s --token-file: its first token with the scope api is sent',
+    );
+}
+
+/** @throws TransientError when nobody answers, InputError when the controller refuses */
+export async function askController(
+  io: Pick<CliIo, 'stderr'>,
+  flags: ControllerFlags,
+  method: 'GET' | 'POST',
+  path: string,
+): Promise<unknown> {
+  const url = `${flags.server.replace(/\/$/, '')}/api/v1/${path}`;
+  const token = await readToken(flags.tokenFile);
+  if (isInTheClear(flags.server))
+    io.stderr.write(`warning: the token travels in the clear to ${flags.server}: use https\n`);
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(10_000),
+    });
+  } catch (cause) {
+    throw new TransientError(`no answer: ${errorText((cause as Error).cause ?? cause)}`, {
+      code: 'cli.server',
+      subject: url,
+      hint: 'is berth serve running with --listen? name its address with --server',
+      cause,
+    });
+  }
+  const body = (await response.json().catch(() => ({}))) as { message?: string };
+  if (response.ok) return body;
+  throw new InputError(`the controller answered ${response.status}: ${body.message ?? 'no explanation'}`, {
+    code: 'cli.server',
+    subject: url,
+  });
+}
+
+function isInTheClear(server: string): boolean {
+  if (!URL.canParse(server)) return false;
+  const { protocol, hostname } = new URL(server);
+  return protocol === 'http:' && !isLoopbackHost(hostname);
+}
+
+/** @throws InputError when the file cannot be read, or holds only hashes */
+async function readToken(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
+  });
+  // A file of a client may hold what the controller would not take.
+  const [first = ''] = text.split('\n');
+  if (/^[^\s{#:]+$/.test(first.trim())) return first.trim();
+  const { parseTokenFile } = await import('../../../../../plugin/token-file.ts');
+  const found = parseTokenFile(file, text).find(
+    ({ token, grant }) => token !== undefined && grant.scopes.has('api'),
+  );
+  if (found?.token !== undefined) return found.token;
+  throw new InputError('holds no token itself with the scope api, only hashes or other scopes', {
+    code: 'cli.token',
+    subject: file,
+    hint: 'give a file with the token in its first line',
+  });
+}

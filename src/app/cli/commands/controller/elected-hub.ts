@@ -1,0 +1,59 @@
+import type { KubeApi, Logger, MonotonicClock } from '../../../../core/ports.ts';
+import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
+import { onAbort } from '../../../../runtime/on-abort.ts';
+import type { LeaderElector } from '../../../../runtime/leader-election/leader-elector.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import type { ElectionSettings } from './election-flags.ts';
+import type { HubFlags } from '../../flags/hub-flags.ts';
+
+export interface HubConnection {
+  readonly api: KubeApi & { readonly server: string; close(): void };
+  /** Not started. Undefined: nobody is elected. */
+  readonly elector: LeaderElector | undefined;
+  /** Releases the lease. */
+  readonly close: () => Promise<void> | void;
+}
+
+/** The hub of a long-running command; where processes are elected, its writes are guarded by the lease. */
+export async function connectHub(
+  io: CliIo,
+  flags: HubFlags,
+  parts: {
+    readonly election: ElectionSettings | undefined;
+    readonly clock: MonotonicClock;
+    readonly log: Logger;
+  },
+): Promise<HubConnection> {
+  const { election, clock, log } = parts;
+  const { loadKubeConfig } = await import('../../../../adapters/kube/load-kube-config.ts');
+  const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
+  const config = loadKubeConfig({ file, context: flags.context });
+  if (election !== undefined) {
+    const { electLeader } = await import('../../../serve/elect-leader.ts');
+    const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };
+    return electLeader({ config, key, timing: election.timing, clock, random: Math.random, log });
+  }
+  const { HttpKubeApi } = await import('../../../../adapters/kube/http-kube-api.ts');
+  const api = new HttpKubeApi({ config, clock });
+  return { api, elector: undefined, close: () => api.close() };
+}
+
+/** Calls `stop` on a signal, and when the lease is lost. @returns tells whether it was the lease */
+export function stopOnSignalOrLoss(
+  signal: AbortSignal,
+  elector: LeaderElector | undefined,
+  stop: () => void,
+): () => boolean {
+  const ending = new AbortController();
+  let isLost = false;
+  const end = (): void => {
+    ending.abort();
+    stop();
+  };
+  onAbort(signal, end);
+  void elector?.whenLost(ending.signal).then(() => {
+    isLost = !ending.signal.aborted;
+    if (isLost) stop();
+  });
+  return () => isLost;
+}

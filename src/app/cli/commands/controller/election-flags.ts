@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { sha256 } from '../../../../adapters/store/world-digest.ts';
+import { isDnsSubdomain } from '../../../../core/model/label-syntax.ts';
+import { leaseNameOf } from '../../../../core/sync/lease-name.ts';
+import {
+  checkTiming,
+  DEFAULT_TIMING,
+  type ElectionTiming,
+} from '../../../../runtime/leader-election/election-timing.ts';
+import { positiveDuration } from '../../flags/option-values.ts';
+import { wrongValue } from '../../flags/wrong-option.ts';
+
+/** Named as those of the Kubernetes components. */
+export interface ElectionFlags {
+  /** `true` without a value. */
+  readonly leaderElect?: string | true;
+  readonly leaderElectResourceName?: string;
+  readonly leaderElectLeaseDuration: string;
+  readonly leaderElectRenewDeadline: string;
+  readonly leaderElectRetryPeriod: string;
+}
+
+export function addElectionFlags(command: Command): Command {
+  const seconds = (ms: number): string => `${ms / 1_000}s`;
+  return command
+    .option(
+      '--leader-elect [true|false]',
+      'only the process that holds a Lease on the hub writes, others stand by (default: true; with --embedded, or where it writes nothing, false)',
+    )
+    .option(
+      '--leader-elect-resource-name <name>',
+      'name of the Lease in berth-system (default: berth-SOURCE, of several sources berth-A.B)',
+    )
+    .option(
+      '--leader-elect-lease-duration <duration>',
+      'how long others wait for a leader that does not renew',
+      seconds(DEFAULT_TIMING.leaseDurationMs),
+    )
+    .option(
+      '--leader-elect-renew-deadline <duration>',
+      'a leader that did not renew for this long writes nothing',
+      seconds(DEFAULT_TIMING.renewDeadlineMs),
+    )
+    .option(
+      '--leader-elect-retry-period <duration>',
+      'how often the leader renews, and the others look',
+      seconds(DEFAULT_TIMING.retryPeriodMs),
+    );
+}
+
+export interface ElectionSettings {
+  /** Name of the Lease. */
+  readonly lease: string;
+  readonly timing: ElectionTiming;
+}
+
+/**
+ * Undefined: nobody is elected, which is the default on an embedded hub and for a controller that writes nothing.
+ *
+ * @throws InputError for flags that cannot be used
+ */
+export function electionOf(
+  flags: ElectionFlags,
+  duties: {
+    readonly embedded: boolean;
+    readonly applies: boolean;
+    readonly schedule: 'berth' | 'upstream';
+    readonly works: boolean;
+    /** Of the sources. */
+    readonly names: readonly string[];
+  },
+): ElectionSettings | undefined {
+  const writes = duties.applies || duties.works || duties.schedule === 'berth';
+  const timing = timingOf(flags);
+  const lease = leaseNameFlag(flags) ?? leaseNameOf(sha256, duties.names);
+  return isElected(flags, !duties.embedded && writes) ? { lease, timing } : undefined;
+}
+
+function isElected({ leaderElect }: ElectionFlags, byDefault: boolean): boolean {
+  if (leaderElect === undefined) return byDefault;
+  if (leaderElect === true || leaderElect === 'true') return true;
+  if (leaderElect === 'false') return false;
+  throw wrongValue('--leader-elect', leaderElect, 'true or false');
+}
+
+function timingOf(flags: ElectionFlags): ElectionTiming {
+  return checkTiming({
+    leaseDurationMs: positiveDuration('--leader-elect-lease-duration', flags.leaderElectLeaseDuration),
+    renewDeadlineMs: positiveDuration('--leader-elect-renew-deadline', flags.leaderElectRenewDeadline),
+    retryPeriodMs: positiveDuration('--leader-elect-retry-period', flags.leaderElectRetryPeriod),
+  });
+}
+
+function leaseNameFlag({ leaderElectResourceName: name }: ElectionFlags): string | undefined {
+  if (name === undefined || isDnsSubdomain(name)) return name;
+  throw wrongValue('--leader-elect-resource-name', name, 'a DNS subdomain, such as berth-fleet');
+}

@@ -1,0 +1,27 @@
+import { printableLines } from '../../../../core/model/printable.ts';
+import type { CliCommand } from '../cli-command.ts';
+import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
+
+const HELP = `
+Exit codes: 0 told, 1 nobody answers, or refused.
+
+Examples:
+  berth reconcile --token-file plugin-tokens
+`;
+
+export const reconcileCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('reconcile')
+      .description('let a running controller fetch its sources and compare the hub with them, now');
+    addControllerFlags(command)
+      .addHelpText('after', HELP)
+      .action(
+        run(async (io, flags: ControllerFlags) => {
+          const answer = (await askController(io, flags, 'POST', 'reconcile')) as { message: string };
+          io.stdout.write(printableLines([answer.message]));
+          return 0;
+        }),
+      );
+  },
+};

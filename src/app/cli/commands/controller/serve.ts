@@ -1,0 +1,271 @@
+import { resolve } from 'node:path';
+import { parseRemovalBudget } from '../../../../core/publish/removal-budget.ts';
+import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../../adapters/scm/webhook-event.ts';
+import { type ServeFleetOptions, type ServeHttpOptions } from '../../../settings/serve-options.ts';
+import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { durationOrNone, oneOf, positiveDuration } from '../../flags/option-values.ts';
+import { packageVersion } from '../package-version.ts';
+import { type SourceFlags, sourcesOfFlags } from './source-flags.ts';
+import type { SourceContext } from '../../../settings/serve-source.ts';
+import { addElectionFlags, type ElectionFlags, electionOf } from './election-flags.ts';
+import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
+import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
+import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { onAbort } from '../../../../runtime/on-abort.ts';
+
+interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
+  readonly config?: string;
+  readonly data: string;
+  readonly sync: string;
+  readonly schedule: string;
+  readonly embedded: boolean;
+  readonly works: boolean;
+  readonly removalBudget: string;
+  readonly deletionWindow: string;
+  readonly staleAfter: string;
+  readonly poll: string;
+  readonly listen?: string;
+  readonly tokenFile?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly protectMetrics: boolean;
+  readonly webhook?: readonly string[];
+  readonly logLevel: string;
+  readonly printRbac: boolean;
+}
+
+const EXAMPLES = `
+Exit codes: 0 stopped as asked, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease: start it again,
+and it stands by. Everything else is retried.
+
+Examples:
+  berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
+  berth serve --repo ./fleet --data .berth --listen 127.0.0.1:8080 --token-file plugin-tokens
+  berth serve --repo URL --data .berth --listen :8080 --webhook github=github-secret
+  berth serve --repo URL --listen :8443 --tls-cert tls.crt --tls-key tls.key --token-file tokens.yaml
+  berth serve --config sources.yaml --data /var/lib/berth        # several repositories: docs/git-sources.md
+  berth serve --repo URL --sync observe --schedule upstream      # Argo CD fills the hub, OCM decides
+  berth serve --print-rbac --config sources.yaml                 # the permissions it needs for that, each with its reason
+`;
+
+export const serveCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('serve')
+      .description(
+        'run the controller: Git to hub, placement decisions, works, plugin endpoint (until stopped)',
+      );
+    addHubFlags(command)
+      .option(
+        '--repo <url...>',
+        'Git repositories: https://, ssh://, file:// or a local path; NAME=URL names one',
+      )
+      .option('--config <file>', 'the sources, each with its own settings, instead of --repo and its flags')
+      .option(
+        '--ref <ref>',
+        'branch, or tag:NAME, semver:RANGE, commit:ID (default: the remote’s default branch)',
+      )
+      .option('--path <glob...>', 'only files that match')
+      .option('--git-token-file <file>', 'token for https')
+      .option('--git-ssh-key <file>', 'private key for ssh; needs --git-known-hosts')
+      .option('--git-known-hosts <file>', 'host keys for ssh')
+      .option('--data <dir>', 'mirrors, history and state', '.berth')
+      .option('--sync <mode>', 'apply: Berth applies Git to the hub; observe: somebody else does', 'apply')
+      .option(
+        '--schedule <mode>',
+        'berth: Berth decides placements; upstream: OCM’s controller does',
+        'berth',
+      )
+      .option('--force', 'take fields that other managers own', false)
+      .option(
+        '--embedded',
+        'the hub is an embedded one: recorded status comes from Git, namespaces are made',
+        false,
+      )
+      .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
+      .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
+      .option(
+        '--deletion-window <duration>',
+        'deletions of a source this close to each other count as one toward its budget; 0: each by itself',
+        '10m',
+      )
+      .option(
+        '--stale-after <duration>',
+        'hold all changes when the hub was not confirmed for this long',
+        '5m',
+      )
+      .option('--poll <duration>', 'how often Git is asked', '60s')
+      .option('--listen <host:port>', 'serve /healthz, /readyz, /metrics, the plugin endpoint and /api')
+      .option(
+        '--token-file <file>',
+        'bearer tokens of the plugin endpoint and /api: one per line, or declared with what each may read (docs/argocd.md)',
+      )
+      .option('--tls-cert <file>', 'serve TLS: PEM certificate with its chain; read again when it changes')
+      .option('--tls-key <file>', 'private key of --tls-cert')
+      .option('--protect-metrics', '/metrics needs a token with the scope metrics', false)
+      .option(
+        '--webhook <provider=file...>',
+        'fetch when a forge tells of a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
+      );
+    addElectionFlags(command)
+      .option('--log-level <level>', 'debug, info, warn, error', 'info')
+      .option(
+        '--print-rbac',
+        'print the roles that the controller needs with the other flags as given, and exit',
+        false,
+      )
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, flags: ServeFlags) => runServe(io, flags)));
+  },
+};
+
+async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
+  const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
+  const schedule = oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const);
+  if (flags.printRbac) return printRbac(io, flags, { sync, schedule });
+  if ((flags.repo === undefined) === (flags.config === undefined))
+    throw wrongOption(
+      '--repo',
+      `got ${flags.repo === undefined ? 'nothing' : 'it beside --config'}, expected either --repo or --config`,
+    );
+  checkListening(flags);
+  const budget = parseRemovalBudget(flags.removalBudget);
+  if (budget === undefined)
+    throw wrongValue('--removal-budget', flags.removalBudget, 'a number or a percentage');
+  const settings = {
+    budget,
+    schedule,
+    deletionWindowMs: durationOrNone('--deletion-window', flags.deletionWindow),
+    staleAfterMs: positiveDuration('--stale-after', flags.staleAfter),
+    pollIntervalMs: positiveDuration('--poll', flags.poll),
+    embedded: flags.embedded,
+    works: flags.works,
+    dataDir: resolve(io.cwd, flags.data),
+    ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
+  };
+  const sourcesIn = await readSources(io, flags, sync);
+  const election = electionOf(flags, { ...settings, ...sourcesIn });
+  const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
+  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
+  const { serveFleet } = await import('../../../serve/serve-fleet.ts');
+  const { logEvent } = await import('../../../serve/log-event.ts');
+  const log = createLogger({ level, stream: io.stderr });
+  const hub = await connectHub(io, flags, { election, clock, log });
+  const { api, elector } = hub;
+  const sources = sourcesIn.open({ api, dataDir: settings.dataDir, nowMs: () => clock.now() });
+  const options: ServeFleetOptions = {
+    ...settings,
+    sources,
+    api,
+    leadership: elector,
+    clock,
+    log,
+    random: Math.random,
+    engineVersion: await packageVersion(),
+    env: io.env,
+  };
+  const fleet = await serveFleet(options);
+  // After everything that has to know of a take-over has subscribed.
+  elector?.start();
+  const isLost = stopOnSignalOrLoss(io.signal, elector, () => void fleet.close());
+  onAbort(io.cutOff, () => {
+    api.close();
+    fleet.cutOff();
+  });
+  log.info('controller started', {
+    hub: api.server,
+    listen: fleet.url,
+    sources: sources.map(({ url }) => url),
+  });
+  for await (const event of fleet.events) logEvent(log, event);
+  await hub.close();
+  return isLost() ? 3 : 0;
+}
+
+async function printRbac(
+  io: CliIo,
+  flags: ServeFlags,
+  modes: { readonly sync: 'apply' | 'observe'; readonly schedule: 'berth' | 'upstream' },
+): Promise<ExitCode> {
+  const { renderControllerRbac } = await import('../../../../core/rbac/controller-rbac.ts');
+  const { readSettings } = await import('../../../settings/read-settings.ts');
+  const { secretsOf } = await import('../../../settings/secrets-of.ts');
+  const { config, works, embedded } = flags;
+  const sources = config === undefined ? [] : await readSettings(resolve(io.cwd, config));
+  const given = config === undefined ? sourcesOfFlags(flags, modes.sync, io.cwd) : sources;
+  // Without any, of the one that has no name of its own.
+  const names = given.length === 0 ? [sourceNameOf({})] : given.map(sourceNameOf);
+  const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
+  const duties = { applies: syncs.includes('apply'), schedule: modes.schedule, works, embedded };
+  const lease = electionOf(flags, { ...duties, names })?.lease;
+  io.stdout.write(renderControllerRbac({ ...duties, lease, secrets: secretsOf(sources) }));
+  return 0;
+}
+
+/** From the settings file, or from the flags; what is wrong there is said before anybody looks for a hub. */
+async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync']): Promise<ReadSources> {
+  if (flags.config === undefined) {
+    const sources = sourcesOfFlags(flags, sync, io.cwd);
+    return { names: sources.map(sourceNameOf), applies: sync === 'apply', open: () => sources };
+  }
+  const { readSettings } = await import('../../../settings/read-settings.ts');
+  const { serveSource } = await import('../../../settings/serve-source.ts');
+  const read = await readSettings(resolve(io.cwd, flags.config));
+  const settings = read.map((source) => ({ sync, force: flags.force, ...source }));
+  return {
+    names: settings.map(sourceNameOf),
+    applies: settings.some((source) => source.sync !== 'observe'),
+    open: (context) => settings.map((source) => serveSource(source, context)),
+  };
+}
+
+interface ReadSources {
+  readonly names: readonly string[];
+  /** At least one is applied by Berth. */
+  readonly applies: boolean;
+  readonly open: (context: SourceContext) => readonly ServeSource[];
+}
+
+function checkListening(flags: ServeFlags): void {
+  const { webhook, tokenFile, tlsCert, tlsKey, protectMetrics } = flags;
+  const given = {
+    '--webhook': webhook,
+    '--token-file': tokenFile,
+    '--tls-cert': tlsCert,
+    '--tls-key': tlsKey,
+    '--protect-metrics': protectMetrics ? true : undefined,
+  };
+  const [unheard] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (flags.listen === undefined && unheard !== undefined)
+    throw wrongOption(unheard, 'means nothing where nobody listens, expected --listen HOST:PORT beside it');
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw wrongOption('--tls-cert', 'needs --tls-key beside it, and the other way round');
+  if (protectMetrics && tokenFile === undefined)
+    throw wrongOption('--protect-metrics', 'needs --token-file beside it, or nobody could read /metrics');
+}
+
+function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {
+  const [, host, port] = /^(?:\[?([^\]]*)\]?:)?(\d{1,5})$/.exec(listen) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw wrongValue('--listen', listen, 'HOST:PORT');
+  const webhookSecretFiles = Object.fromEntries((flags.webhook ?? []).map(webhookSecretFile));
+  const { tlsCert, tlsKey, tokenFile, protectMetrics } = flags;
+  return {
+    host: host === undefined || host === '' ? '0.0.0.0' : host,
+    port: Number(port),
+    tokenFile,
+    protectMetrics,
+    ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { certFile: tlsCert, keyFile: tlsKey } }),
+    webhookSecretFiles,
+  };
+}
+
+function webhookSecretFile(text: string): [WebhookProvider, string] {
+  const [, name, file = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const provider = WEBHOOK_PROVIDERS.find((known) => known === name);
+  if (provider === undefined)
+    throw wrongValue('--webhook', text, `PROVIDER=FILE with one of ${WEBHOOK_PROVIDERS.join(', ')}`);
+  return [provider, file];
+}

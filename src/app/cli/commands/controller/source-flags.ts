@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import type { GitAuth } from '../../../../adapters/git/repository/git-auth.ts';
+import type { GitRef } from '../../../../adapters/git/repository/git-repository.ts';
+import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
+import { wrongValue } from '../../flags/wrong-option.ts';
+
+/** The flags that say all about a source, for those who have one, or several of one kind. */
+export interface SourceFlags {
+  readonly repo?: readonly string[];
+  readonly ref?: string;
+  readonly path?: readonly string[];
+  readonly gitTokenFile?: string;
+  readonly gitSshKey?: string;
+  readonly gitKnownHosts?: string;
+  readonly force: boolean;
+}
+
+export function sourcesOfFlags(
+  flags: SourceFlags,
+  sync: ServeSource['sync'],
+  cwd: string,
+): readonly ServeSource[] {
+  return (flags.repo ?? []).map((repo) => {
+    const named = /^([a-z0-9][-a-z0-9]*)=(.+)$/.exec(repo);
+    return {
+      name: named?.[1],
+      url: absoluteUrl(named?.[2] ?? repo, cwd),
+      ref: flags.ref === undefined ? undefined : parseRef(flags.ref),
+      paths: flags.path,
+      auth: authOf(flags),
+      sync,
+      force: flags.force,
+    };
+  });
+}
+
+/** A path is meant from where the command runs; `host:path` and `scheme://` are not paths. */
+function absoluteUrl(url: string, cwd: string): string {
+  return /^(\.\.?(\/|$)|[^:/@]+(\/|$))/.test(url) && !url.includes('://') ? resolve(cwd, url) : url;
+}
+
+function parseRef(text: string): GitRef {
+  const [, type, rest = ''] = /^(tag|semver|commit|branch):(.+)$/.exec(text) ?? [];
+  if (type === 'tag' || type === 'branch') return { type, name: rest };
+  if (type === 'semver') return { type, range: rest };
+  if (type === 'commit') return { type, id: rest };
+  return { type: 'branch', name: text };
+}
+
+function authOf(flags: SourceFlags): GitAuth | undefined {
+  if (flags.gitTokenFile !== undefined) return { type: 'token', file: flags.gitTokenFile };
+  if (flags.gitSshKey === undefined) return undefined;
+  if (flags.gitKnownHosts === undefined)
+    throw wrongValue('--git-known-hosts', '', 'a file of host keys next to --git-ssh-key');
+  return { type: 'ssh', keyFile: flags.gitSshKey, knownHostsFile: flags.gitKnownHosts };
+}

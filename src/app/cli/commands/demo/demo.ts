@@ -1,0 +1,55 @@
+import { rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { CliCommand } from '../cli-command.ts';
+import { packageRoot } from '../../../../runtime/package-root.ts';
+import { packageVersion } from '../package-version.ts';
+
+interface DemoFlags {
+  readonly once: boolean;
+  readonly data?: string;
+}
+
+const EXAMPLES = `
+Exit codes: 0 the story went as it should, 1 it did not.
+
+Examples:
+  berth demo                      # tell the story, then stay up; Ctrl-C ends it and removes .berth/demo
+  berth demo --once               # tell the story and exit: 0 when it went as it should
+  berth demo --data /tmp/fleet    # keep everything there; started again, it goes on where it was
+`;
+
+export const demoCommand: CliCommand = {
+  register(program, run) {
+    program
+      .command('demo')
+      .description(
+        'run the whole of Berth on this machine: hub, clusters, agents, Git repository, controller',
+      )
+      .option('--once', 'exit when the story is told', false)
+      .option('--data <dir>', 'keep the data there (default: .berth/demo, removed at the end)')
+      .addHelpText('after', EXAMPLES)
+      .action(
+        run(async (io, flags: DemoFlags) => {
+          const { runDemo } = await import('../../../demo/run-demo.ts');
+          const { runCommands } = await import('../run-commands.ts');
+          const { planCommand } = await import('../sources/plan.ts');
+          const dataDir = resolve(io.cwd, flags.data ?? join('.berth', 'demo'));
+          const code = await runDemo(io, {
+            dataDir,
+            exampleDir: fileURLToPath(new URL('examples/guestbook-fleet/', packageRoot())),
+            once: flags.once,
+            version: await packageVersion(),
+            runBerth: (args, into) => runCommands([planCommand], args, into),
+          });
+          // A failed story keeps its logs; a good one leaves nothing behind unless it was asked to.
+          if (flags.data === undefined && code === 0) {
+            await rm(dataDir, { recursive: true, force: true });
+            // `.berth` too, unless somebody keeps something else in it.
+            await rmdir(dirname(dataDir)).catch(() => undefined);
+          }
+          return code;
+        }),
+      );
+  },
+};

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from '../../../../core/errors.ts';
+import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
+import type { CompactRecord } from '../../../../core/publish/compact-record.ts';
+import type { DecisionRecord } from '../../../../core/publish/decision-record.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { asksHub, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+
+export interface HistoryFlags extends HubFlags {
+  readonly hub: boolean;
+  readonly data: string;
+}
+
+/** A record as the data directory keeps it, or the compact one of a hub: only the first has the decision's text. */
+export type AnyRecord = DecisionRecord | CompactRecord;
+
+export function historyDir({ data }: { readonly data: string }): string {
+  return join(data, 'history');
+}
+
+/** Oldest first. @param namespace read only these of a hub: no right to more is needed then */
+export async function readRecords(
+  io: CliIo,
+  flags: HistoryFlags,
+  namespace: string | undefined,
+): Promise<readonly AnyRecord[]> {
+  if (asksHub(flags)) return readHubRecords(io, flags, namespace);
+  if (!existsSync(historyDir(flags)))
+    throw new InputError('holds no history', {
+      code: 'history.data',
+      subject: flags.data,
+      hint: 'name the data directory of berth serve with --data, or a hub with --kubeconfig',
+    });
+  const { HistoryReader } = await import('../../../../adapters/store/history-reader.ts');
+  return new HistoryReader(historyDir(flags)).list();
+}
+
+async function readHubRecords(
+  io: CliIo,
+  flags: HistoryFlags,
+  namespace: string | undefined,
+): Promise<readonly CompactRecord[]> {
+  const { dataOf } = await import('../../../../controllers/publication/hub-records.ts');
+  const { RECORDS_LABEL, recordsOf } = await import('../../../../core/publish/compact-record.ts');
+  const { items } = await withHub(io, flags, (hub) =>
+    hub.list(CONFIG_MAP, { namespace, labelSelector: RECORDS_LABEL }),
+  );
+  return items
+    .flatMap((item) => recordsOf(dataOf(item)))
+    .sort((a, b) => (a.publishedAt < b.publishedAt ? -1 : a.publishedAt > b.publishedAt ? 1 : 0));
+}

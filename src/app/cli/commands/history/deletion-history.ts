@@ -1,0 +1,66 @@
+import { readDeletions } from '../../../../adapters/store/deletion-log.ts';
+import { printable } from '../../../../core/model/printable.ts';
+import type { DeletionRecord } from '../../../../core/sync/deletion-record.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type HistoryFlags, historyDir } from './decision-history.ts';
+import { asksHub } from '../../flags/hub-flags.ts';
+import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
+import { renderTextTable } from '../../../terminal/text-table.ts';
+import { wrongOption } from '../../flags/wrong-option.ts';
+
+export interface DeletionFlags extends HistoryFlags {
+  readonly output: OutputFormat;
+  readonly limit: number;
+  /** `namespace/name`, of any kind; undefined: all. */
+  readonly name: string | undefined;
+}
+
+/** Lists what the sync deleted from the hub, newest last. */
+export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<ExitCode> {
+  if (asksHub(flags))
+    throw wrongOption(
+      '--deletions',
+      'reads the data directory only, expected no --hub, --kubeconfig or --context',
+    );
+  const { name, limit, output } = flags;
+  const found = (await deletionsOf(flags, name)).slice(-limit);
+  io.stdout.write(output === 'table' ? renderDeletions(found) : await renderDocument(found, output));
+  return 0;
+}
+
+/** What the history of a placement says below its records; '' when no object of its name was deleted. */
+export async function deletionsBelow(flags: HistoryFlags, placement: string): Promise<string> {
+  const found = asksHub(flags) ? [] : await deletionsOf(flags, placement);
+  return found.length === 0 ? '' : `\nDeleted from the hub:\n${renderDeletions(found)}`;
+}
+
+async function deletionsOf(
+  flags: HistoryFlags,
+  name: string | undefined,
+): Promise<readonly DeletionRecord[]> {
+  const all = await readDeletions(historyDir(flags));
+  return all.filter(({ object }) => name === undefined || object.endsWith(` ${name}`));
+}
+
+function renderDeletions(records: readonly DeletionRecord[]): string {
+  return renderTextTable(HEADINGS, records.map(row));
+}
+
+const HEADINGS = ['DELETED', 'OBJECT', 'SOURCE', 'TOOK AWAY', 'COMMIT', 'AUTHOR', 'RELEASED BY'];
+
+function row({ deletedAt, object, source, took, commit, released }: DeletionRecord): readonly string[] {
+  return [
+    deletedAt,
+    printable(object),
+    source,
+    tookText(took),
+    commit?.id.slice(0, 8) ?? '-',
+    printable(commit?.author ?? '-'),
+    printable(released?.by ?? ''),
+  ];
+}
+
+function tookText({ clusters, works }: DeletionRecord['took']): string {
+  if (clusters !== undefined) return `decision for ${clusters} clusters`;
+  return works === undefined ? '' : `works on ${works} clusters`;
+}

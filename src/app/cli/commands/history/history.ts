@@ -1,0 +1,162 @@
+import { InputError } from '../../../../core/errors.ts';
+import type { DecisionChanges } from '../../../../core/explain/explanation.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { addHubFlags } from '../../flags/hub-flags.ts';
+import { wrongValue } from '../../flags/wrong-option.ts';
+import {
+  type AnyRecord,
+  type HistoryFlags as RecordFlags,
+  historyDir,
+  readRecords,
+} from './decision-history.ts';
+import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
+import { renderTextTable } from '../../../terminal/text-table.ts';
+
+interface HistoryFlags extends RecordFlags {
+  readonly output: OutputFormat;
+  readonly limit: string;
+  readonly why: boolean;
+  readonly deletions: boolean;
+}
+
+const HELP = `
+Exit codes: 0 listed, 1 error.
+
+Examples:
+  berth history                                  # every placement, newest last
+  berth history team-a/web --data /var/lib/berth
+  berth history team-a/web --kubeconfig hub.kubeconfig
+  berth history --deletions                      # which objects left the hub, with commit and author
+  berth history team-a/web --why                 # also which objects caused it, by deciding again
+  berth replay 1c0ffee5c0ffee55                  # compute one of them again
+`;
+
+export const historyCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('history')
+      .argument('[placement]', 'NAMESPACE/NAME')
+      .description('list published decisions: when, from which commit, what came and went')
+      .option('--data <dir>', 'data directory of berth serve', '.berth')
+      .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
+      .option('--deletions', 'what was deleted from the hub instead, because it left Git', false)
+      .option('--limit <n>', 'newest records to show', '50')
+      .option('--why', 'also why clusters came and went; needs the inputs in the data directory', false)
+      .addOption(outputOption());
+    addHubFlags(command)
+      .addHelpText('after', HELP)
+      .action(
+        run((io, placement: string | undefined, flags: HistoryFlags) => runHistory(io, placement, flags)),
+      );
+  },
+};
+
+async function runHistory(io: CliIo, placement: string | undefined, flags: HistoryFlags): Promise<ExitCode> {
+  const limit = limitOf(flags.limit);
+  if (flags.deletions) {
+    const { listDeletions } = await import('./deletion-history.ts');
+    return listDeletions(io, { ...flags, limit, name: placement });
+  }
+  const all = await readRecords(io, flags, placement === undefined ? undefined : namespaceOf(placement));
+  const records = all
+    .filter((record) => placement === undefined || record.placement === placement)
+    .slice(-limit);
+  const moves = flags.why ? await movesOf(flags, all, records) : undefined;
+  if (flags.output === 'table')
+    io.stdout.write(`${tableOf(records, moves)}${await belowTable(flags, placement)}`);
+  else
+    io.stdout.write(
+      await renderDocument(
+        moves === undefined
+          ? records
+          : records.map((record) => ({ ...record, moves: moves.get(record.hash) ?? null })),
+        flags.output,
+      ),
+    );
+  return 0;
+}
+
+function tableOf(
+  records: readonly AnyRecord[],
+  moves: ReadonlyMap<string, DecisionChanges> | undefined,
+): string {
+  return renderTextTable(
+    [...HEADINGS, ...(moves === undefined ? [] : ['CAUSED BY'])],
+    records.map((record) => [
+      ...row(record),
+      ...(moves === undefined ? [] : [causesText(moves.get(record.hash))]),
+    ]),
+  );
+}
+
+async function belowTable(flags: HistoryFlags, placement: string | undefined): Promise<string> {
+  if (placement === undefined) return '';
+  const { deletionsBelow } = await import('./deletion-history.ts');
+  return deletionsBelow(flags, placement);
+}
+
+const HEADINGS = [
+  'RECORD',
+  'PUBLISHED',
+  'PLACEMENT',
+  'CLUSTERS',
+  'ADDED',
+  'REMOVED',
+  'COMMIT',
+  'RELEASED BY',
+];
+
+async function movesOf(
+  flags: HistoryFlags,
+  all: readonly AnyRecord[],
+  shown: readonly AnyRecord[],
+): Promise<ReadonlyMap<string, DecisionChanges>> {
+  const { movesOfRecords } = await import('../../../../controllers/explanations/record-moves.ts');
+  return movesOfRecords(historyDir(flags), all, shown);
+}
+
+const MAX_CAUSES = 5;
+
+/** Each object once, those that caused most first. */
+function causesText(moves: DecisionChanges | undefined): string {
+  if (moves === undefined) return '-';
+  const counts = new Map<string, number>();
+  for (const cause of [...moves.gained, ...moves.lost].flatMap(({ causes }) => causes))
+    counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  const causes = [...counts].sort(([, a], [, b]) => b - a).map(([cause]) => cause);
+  const more = causes.length > MAX_CAUSES ? ` and ${causes.length - MAX_CAUSES} more` : '';
+  return `${causes.slice(0, MAX_CAUSES).join(', ')}${more}`;
+}
+
+function limitOf(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw wrongValue('--limit', text, 'a number of records');
+}
+
+function namespaceOf(placement: string): string {
+  const [, namespace] = /^([^/]+)\/[^/]+$/.exec(placement) ?? [];
+  if (namespace !== undefined) return namespace;
+  throw new InputError(`got ${JSON.stringify(placement)}, expected NAMESPACE/NAME`, {
+    code: 'cli.argument',
+    subject: 'placement',
+  });
+}
+
+/** Of a record that was made after a restart, the commit is the last one that had been read then. */
+function commitText({ commit, afterRestart }: AnyRecord): string {
+  return `${commit?.id.slice(0, 8) ?? '-'}${afterRestart === true ? ' (found at a restart)' : ''}`;
+}
+
+function row(record: AnyRecord): readonly string[] {
+  return [
+    record.hash,
+    record.publishedAt,
+    record.placement,
+    String(record.clusters),
+    String('count' in record.added ? record.added.count : record.added.length),
+    String('count' in record.removed ? record.removed.count : record.removed.length),
+    commitText(record),
+    record.released?.by ?? '',
+  ];
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { InputError } from '../../../../core/errors.ts';
+import { namespacedName } from '../../../../core/model/object-ref.ts';
+import { printableLines } from '../../../../core/model/printable.ts';
+import { utf8LengthBytes } from '../../../../core/model/utf8-length.ts';
+import { decidedText } from '../../../../core/publish/decision-record.ts';
+import type { CompactRecord } from '../../../../core/publish/compact-record.ts';
+import type { World } from '../../../../core/snapshot/world.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type AnyRecord, type HistoryFlags, historyDir, readRecords } from './decision-history.ts';
+import { addHubFlags, asksHub, withHub } from '../../flags/hub-flags.ts';
+import { packageVersion } from '../package-version.ts';
+
+const EXAMPLES = `
+Exit codes: 0 the same bytes, 1 another result, or an error.
+
+Examples:
+  berth history team-a/web
+  berth replay 1c0ffee5c0ffee55 --data /var/lib/berth
+  berth replay 1c0ffee5c0ffee55 --data /var/lib/berth --kubeconfig hub.kubeconfig
+  berth replay 1c0ffee5c0ffee55 --kubeconfig hub.kubeconfig --repo ./fleet   # without the inputs: from the commit and the hub as it is now
+`;
+
+interface ReplayFlags extends HistoryFlags {
+  readonly repo?: string;
+}
+
+export const replayCommand: CliCommand = {
+  register(program, run) {
+    const command = program
+      .command('replay')
+      .argument('<record>', 'hash of a record, or its beginning')
+      .description(
+        'compute a published decision again from its recorded inputs, offline, and compare byte for byte',
+      )
+      .option('--data <dir>', 'data directory of berth serve: where the inputs are', '.berth')
+      .option(
+        '--repo <folder>',
+        'where the inputs are not kept: a clone to put them together from, with the hub as it is now',
+      )
+      .option('--hub', 'take the record from a hub; only the inputs come from the data directory', false);
+    addHubFlags(command)
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, hash: string, flags: ReplayFlags) => runReplay(io, hash, flags)));
+  },
+};
+
+/** 0: the same bytes; 1: another result. */
+async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<ExitCode> {
+  const { startEngine } = await import('../../../../controllers/scheduling/placement-engine.ts');
+  const all = await readRecords(io, flags, undefined);
+  const found = all.filter((record) => record.hash.startsWith(hash));
+  const record = found[0];
+  if (record === undefined || found.length > 1)
+    throw new InputError(
+      found.length > 1 ? `fits ${found.length} records, give more of the hash` : 'is not in the history',
+      {
+        code: 'history.record',
+        subject: `record ${hash}`,
+        hint: 'berth history lists them',
+      },
+    );
+  const { world, from } = await inputsOf(io, flags, record, all);
+  const result = [...startEngine()(world)].find(
+    (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
+  );
+  const again = result === undefined ? 'nothing' : decidedText(result);
+  // The compact record of a hub has no text, only what it hashes to.
+  const isWhole = 'decided' in record;
+  const recorded = isWhole ? record.decided : `sha256 ${record.decidedSha256}`;
+  const computed = isWhole ? again : `sha256 ${sha256(again)}`;
+  if (recorded === computed) {
+    io.stdout.write(
+      printableLines([
+        `${record.hash} ${record.placement}: the same decision, byte for byte (${utf8LengthBytes(again)} bytes${from})`,
+      ]),
+    );
+    return 0;
+  }
+  const differing = [`- ${recorded}`, `+ ${computed}`, ...(isWhole ? [] : [`  ${again}`])];
+  io.stdout.write(
+    printableLines([`${record.hash} ${record.placement}: another decision${from}`, ...differing]),
+  );
+  if (from !== '')
+    io.stderr.write(
+      'That proves nothing: clusters and scores may have changed since. The data directory of the controller that decided has the inputs.\n',
+    );
+  io.stderr.write(`recorded by berth ${record.engineVersion}, computed by berth ${await packageVersion()}\n`);
+  return 1;
+}
+
+interface Inputs {
+  readonly world: World;
+  /** What to say of them; '' for the recorded ones. */
+  readonly from: string;
+}
+
+/** The recorded inputs; where they are not at hand, and a clone is named, those that can be put together anew. */
+async function inputsOf(
+  io: CliIo,
+  flags: ReplayFlags,
+  record: AnyRecord,
+  all: readonly AnyRecord[],
+): Promise<Inputs> {
+  const { HistoryReader } = await import('../../../../adapters/store/history-reader.ts');
+  try {
+    return { world: await new HistoryReader(historyDir(flags)).readWorld(record.inputs), from: '' };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    if (flags.repo === undefined || !asksHub(flags)) throw inputsMissing(flags, record, error);
+  }
+  const { rebuildWorld } = await import('../../../../controllers/explanations/rebuild-world.ts');
+  const records = all.filter((one): one is CompactRecord => 'decidedSha256' in one);
+  const compact = records.find(({ hash }) => hash === record.hash);
+  if (compact === undefined) throw inputsMissing(flags, record, undefined);
+  const repo = flags.repo;
+  const world = await withHub(io, flags, (hub) => rebuildWorld({ record: compact, records, hub, repo }, io));
+  const commit = record.commit?.id.slice(0, 12) ?? '';
+  return { world, from: `, from inputs put together anew of commit ${commit} and the hub as it is now` };
+}
+
+function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): InputError {
+  return new InputError(
+    `its inputs (${record.inputs}) are not in ${historyDir(flags)}, or not any more, or are damaged`,
+    {
+      code: 'history.inputs',
+      subject: `record ${record.hash}`,
+      hint:
+        'the controller that decided keeps them in its data directory: name that, or a copy of its folder history, with --data; ' +
+        'or have them put together from the commit and the hub as it is now, with --kubeconfig and --repo CLONE',
+      cause,
+    },
+  );
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,34 @@
+import { wrongValue } from '../../flags/wrong-option.ts';
+
+/** Each member has a store of its own and five watches of its simulated workloads in this process: a thousand take about a gigabyte. */
+const MEMBER_LIMIT = 1000;
+
+/** `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
+export function parseListen(text: string): { readonly host: string; readonly port: number } {
+  const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65_535)
+    throw wrongValue('--listen', text, 'HOST:PORT, for example 127.0.0.1:6443');
+  const host = (match[1] ?? '').replace(/^\[|\]$/g, '');
+  return { host: host === '' ? '127.0.0.1' : host, port };
+}
+
+/** A number makes `cluster1` … `clusterN`; otherwise names with commas. @throws InputError */
+export function parseMembers(text: string): readonly string[] {
+  if (/^\d+$/.test(text)) {
+    const count = Number(text);
+    if (count > MEMBER_LIMIT) throw wrongValue('--members', text, `at most ${String(MEMBER_LIMIT)}`);
+    return Array.from({ length: count }, (_, index) => `cluster${String(index + 1)}`);
+  }
+  const names = text.split(',').map((name) => name.trim());
+  const doubled = names.find((name, index) => names.indexOf(name) !== index);
+  if (names.includes('') || doubled !== undefined)
+    throw wrongValue('--members', text, 'a number, or different names with commas');
+  return names;
+}
+
+/** How many connections may be open. @throws InputError */
+export function parseConnections(flag: string, text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw wrongValue(flag, text, 'a number of connections from 1 to 9999999');
+}

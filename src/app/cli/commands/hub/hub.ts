@@ -1,0 +1,184 @@
+import type { Command } from 'commander';
+import type { Logger } from '../../../../core/ports.ts';
+import type { RunningHub } from '../../../../hub/hub-options.ts';
+import { isLoopbackHost } from '../../../../adapters/http/loopback-host.ts';
+import type { RunningMembers } from '../../../../agent/simulation/start-members.ts';
+import type { CliCommand, RunAction } from '../cli-command.ts';
+import { oneOf } from '../../flags/option-values.ts';
+import { wrongValue } from '../../flags/wrong-option.ts';
+import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
+import { parseConnections, parseListen, parseMembers } from './hub-flags.ts';
+import { revokeCommand } from './hub-revoke.ts';
+
+interface RunFlags {
+  readonly data: string;
+  readonly listen: string;
+  readonly members: string;
+  readonly agents: boolean;
+  readonly legacyTokenSecrets: boolean;
+  readonly allowWorksWithoutExecutor: boolean;
+  readonly audit: string;
+  readonly maxConnections: string;
+  readonly maxConnectionsPerAddress: string;
+  readonly logLevel: string;
+}
+
+interface KubeconfigFlags {
+  readonly data: string;
+  readonly user: string;
+  readonly group: readonly string[];
+  readonly cluster: string;
+  readonly server?: string;
+  readonly certificateDays?: string;
+}
+
+const HELP = `
+Exit codes: 0 stopped as asked, 1 error.
+
+Examples:
+  berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
+  berth hub --data .berth/hub --listen 127.0.0.1:6443 --members 3 --agents   # three clusters that apply works
+  berth hub kubeconfig --data .berth/hub --user alice --group viewers > alice.kubeconfig
+  berth hub revoke --data .berth/hub --user alice          # within 5 s, also while the hub runs
+  berth hub backup --data .berth/hub hub.backup            # may run beside the hub
+  berth hub restore --data .berth/hub-new hub.backup
+`;
+
+/** `berth hub …`: the embedded Kubernetes API and the care of its data. */
+export const hubCommand: CliCommand = {
+  register(program, run) {
+    const hub = program
+      .command('hub')
+      .description('run the embedded hub: a Kubernetes API in one process, for OCM and Argo CD objects')
+      .addHelpText('after', HELP);
+    registerRun(hub, run);
+    registerKubeconfig(hub, run);
+    revokeCommand(hub, run);
+    for (const register of [backupCommand, restoreCommand, compactCommand, checkCommand]) register(hub, run);
+  },
+};
+
+function runOptions(run: Command): Command {
+  return run
+    .requiredOption('--data <dir>', 'data directory; created when missing')
+    .option(
+      '--listen <host:port>',
+      'address; loopback unless told otherwise, port 0 takes a free one',
+      '127.0.0.1:6443',
+    )
+    .option(
+      '--members <n or names>',
+      'member clusters below /clusters/NAME: a number, or names with commas',
+      '0',
+    )
+    .option('--agents', 'register the members on the hub and run an agent for each', false)
+    .option(
+      '--legacy-token-secrets',
+      'fill Secrets of type kubernetes.io/service-account-token with tokens of ten years, and accept them',
+      false,
+    )
+    .option(
+      '--allow-works-without-executor',
+      'every user who may write ManifestWorks may leave their executor out, as on an OCM hub; otherwise that takes execute-as',
+      false,
+    )
+    .option('--audit <level>', 'audit log in the data directory: off, writes, all', 'writes')
+    .option('--max-connections <n>', 'connections that may be open, 50 KB each', '16000')
+    .option(
+      '--max-connections-per-address <n>',
+      'of them from one address; agents behind a proxy share one',
+      '12000',
+    )
+    .option('--log-level <level>', 'debug, info, warn, error', 'info');
+}
+
+function registerRun(hub: Command, run: RunAction): void {
+  runOptions(
+    hub
+      .command('run', { isDefault: true })
+      .description('start the hub and serve until stopped (what `berth hub` alone does)'),
+  )
+    .addHelpText('after', HELP)
+    .action(
+      run(async (io, flags: RunFlags) => {
+        const listen = parseListen(flags.listen);
+        const members = parseMembers(flags.members);
+        const connections = {
+          inAll: parseConnections('--max-connections', flags.maxConnections),
+          perAddress: parseConnections('--max-connections-per-address', flags.maxConnectionsPerAddress),
+        };
+        const { startHub } = await import('../../../../hub/start-hub.ts');
+        const { hubAdmission } = await import('../../../hub-admission.ts');
+        const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
+        const log = createLogger({ level: parseLevel(flags.logLevel), stream: io.stderr });
+        const running = await startHub({
+          dataDir: flags.data,
+          listen,
+          members,
+          admission: hubAdmission({
+            withoutExecutor: flags.allowWorksWithoutExecutor ? 'anyone' : 'restricted',
+          }),
+          legacyTokenSecrets: flags.legacyTokenSecrets,
+          audit: parseAudit(flags.audit),
+          connections,
+          log,
+        });
+        if (!isLoopbackHost(listen.host))
+          io.stderr.write(`warning: listening on ${listen.host}, reachable from other machines\n`);
+        const alive = members.length === 0 ? undefined : await animate(running, { members, flags, log });
+        io.stdout.write(`${running.adminKubeconfigPath}\n`);
+        await new Promise<void>((resolve) => {
+          if (io.signal.aborted) resolve();
+          else io.signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        await alive?.close();
+        await running.close();
+        return 0;
+      }),
+    );
+}
+
+/** The members need a Kubernetes client, which takes longer to load than all of the hub: a hub without members does not. */
+async function animate(
+  hub: RunningHub,
+  options: { readonly members: readonly string[]; readonly flags: RunFlags; readonly log: Logger },
+): Promise<RunningMembers> {
+  const { startMembers } = await import('../../../../agent/simulation/start-members.ts');
+  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { members: names, flags, log } = options;
+  return startMembers({ hub, names, agents: flags.agents, clock, log });
+}
+
+function registerKubeconfig(hub: Command, run: RunAction): void {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+  hub
+    .command('kubeconfig')
+    .description('print a kubeconfig with fresh credentials for a user; what the user may do, RBAC says')
+    .requiredOption('--data <dir>', 'data directory of the hub')
+    .requiredOption('--user <name>', 'name of the user')
+    .option('--group <name>', 'group of the user; may be repeated', collect, [])
+    .option('--cluster <name>', 'hub, or the name of a member cluster', 'hub')
+    .option('--server <url>', 'address that clients use (default: where the hub listens)')
+    .option('--certificate-days <n>', 'a client certificate of so many days instead of a token')
+    .addHelpText('after', HELP)
+    .action(
+      run(async (io, flags: KubeconfigFlags) => {
+        const { issueKubeconfig } = await import('../../../../hub/maintenance/issue-kubeconfig.ts');
+        const { data: dataDir, user, group: groups, server } = flags;
+        const cluster = flags.cluster === 'hub' ? '' : flags.cluster;
+        const certificateDays =
+          flags.certificateDays === undefined ? undefined : parseDays(flags.certificateDays);
+        const request = { dataDir, user, groups, cluster, server, certificateDays };
+        io.stdout.write(await issueKubeconfig(request, Date.now()));
+        return 0;
+      }),
+    );
+}
+
+function parseDays(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw wrongValue('--certificate-days', text, 'a number of days from 1 to 9999');
+}
+
+const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);
+const parseLevel = (text: string) => oneOf('--log-level', text, ['debug', 'info', 'warn', 'error']);

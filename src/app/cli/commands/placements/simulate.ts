@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { resolve } from 'node:path';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { errorText, InputError } from '../../../../core/errors.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+
+export const simulateCommand: CliCommand = {
+  register(program, run) {
+    program
+      .command('simulate')
+      .description('schedule placements from JSON Lines: one case per line in, one line of results out')
+      .argument('[file]', 'file to read instead of standard input; - means standard input', '-')
+      .addHelpText(
+        'after',
+        `
+A case is one JSON object: name, now (RFC 3339) and the arrays placements, clusters, clusterSets,
+bindings, decisions, scores. Each line of output answers the line of input at the same place:
+  {"name": "…", "results": [one per placement: selected, scores, filters, conditions, …]}
+A line that is not a case is answered with {"name": null, "error": "line 7: …"}; the exit code is then 1.
+
+Exit codes: 0 every case answered, 1 a line is not a case.
+
+Examples:
+  berth simulate < cases.jsonl
+  berth simulate cases.jsonl | jq '.results[].selected'
+`,
+      )
+      .action(run((io, file: string) => simulate(io, file)));
+  },
+};
+
+async function simulate(io: CliIo, file: string): Promise<ExitCode> {
+  const answerLine = await loadAnswerLine();
+  const input = file === '-' ? io.stdin : await opened(resolve(io.cwd, file));
+  let exitCode: ExitCode = 0;
+  let number = 0;
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+    number++;
+    if (line.trim() === '') continue;
+    if (io.signal.aborted) return 1;
+    const answer = answerLine(line, number);
+    if ('error' in answer) exitCode = 1;
+    // A reader slower than us must not make the answers pile up in memory.
+    if (!io.stdout.write(`${JSON.stringify(answer)}\n`)) await once(io.stdout, 'drain');
+  }
+  return exitCode;
+}
+
+async function opened(file: string): Promise<Readable> {
+  const stream = createReadStream(file);
+  try {
+    await once(stream, 'ready');
+  } catch (cause) {
+    throw new InputError(`cannot be read: ${errorText(cause)}`, {
+      code: 'simulate.file',
+      subject: file,
+      cause,
+    });
+  }
+  return stream;
+}
+
+type Answer =
+  | { readonly name: string | null; readonly results: readonly object[] }
+  | { readonly name: null; readonly error: string };
+
+/** One bad line never stops the others. The engine is loaded when it is needed. */
+async function loadAnswerLine(): Promise<(line: string, number: number) => Answer> {
+  const { readCase } = await import('../../../../controllers/explanations/simulation-case.ts');
+  const { simulateWorld } = await import('../../../../core/placement/case/render-case.ts');
+  return (line, number) => {
+    const read = readCase(line);
+    if (!read.ok) return { name: null, error: `line ${number}: ${read.error}` };
+    try {
+      return { name: read.name, results: simulateWorld(read.world) };
+    } catch (error) {
+      return { name: null, error: `line ${number}: ${errorText(error)}` };
+    }
+  };
+}

@@ -1,0 +1,76 @@
+import path from 'node:path';
+import { errorText, InputError } from '../../../../core/errors.ts';
+import type { TestReport } from '../../../../core/placement-test/junit.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { messageLines, writePainted } from '../../../terminal/terminal-output.ts';
+
+interface TestOptions {
+  readonly junit?: string;
+  readonly now?: string;
+}
+
+export const testCommand: CliCommand = {
+  register(program, run) {
+    program
+      .command('test')
+      .description('run the placement tests (*.placement-test.yaml) of a repository')
+      .argument('[paths...]', 'folders to look into, or test files', ['.'])
+      .option('--junit <file>', 'also write the results as JUnit XML')
+      .option('--now <time>', 'the time at which tests play that do not say (RFC 3339)')
+      .addHelpText('after', HELP)
+      .action(run((io, paths: readonly string[], options: TestOptions) => test(io, paths, options)));
+  },
+};
+
+const HELP = `
+Exit codes: 0 every test passed, 1 a test failed, is broken, or there is none.
+
+Examples:
+  berth test
+  berth test teams/web --junit results.xml
+  berth test fleet/lose-eu.placement-test.yaml
+`;
+
+async function test(io: CliIo, paths: readonly string[], options: TestOptions): Promise<ExitCode> {
+  const { findTestFiles } = await import('../../../../controllers/placement-tests/find-test-files.ts');
+  const { runTestFile } = await import('../../../../controllers/placement-tests/run-test-file.ts');
+  const { TEST_ENGINE } = await import('../../../../core/placement-test/test-engine.ts');
+  const { countCases, renderCounts, renderReport } = await import(
+    '../../../../core/placement-test/render-report.ts'
+  );
+  const files = await findTestFiles(paths, io.cwd);
+  if (files.length === 0) {
+    io.stderr.write(messageLines('error', `no *.placement-test.yaml below ${paths.join(', ')}`));
+    return 1;
+  }
+  const run = {
+    cwd: io.cwd,
+    now: options.now ?? new Date().toISOString(),
+    engine: TEST_ENGINE,
+    signal: io.signal,
+    clockMs: () => performance.now(),
+  };
+  const reports = [];
+  for (const file of files) {
+    const found = await runTestFile(file, run);
+    for (const report of found) writePainted(io.stdout, renderReport(report, io.colour));
+    reports.push(...found);
+  }
+  const counts = countCases(reports);
+  io.stdout.write(renderCounts(counts));
+  if (options.junit !== undefined) await writeJunit(io, options.junit, reports);
+  return counts.failed + counts.broken === 0 ? 0 : 1;
+}
+
+async function writeJunit(io: CliIo, file: string, reports: readonly TestReport[]): Promise<void> {
+  const { writeFile } = await import('node:fs/promises');
+  const { renderJunit } = await import('../../../../core/placement-test/junit.ts');
+  await writeFile(path.resolve(io.cwd, file), renderJunit(reports)).catch((cause: unknown) => {
+    throw new InputError(`cannot be written: ${errorText(cause)}`, {
+      code: 'test.junit',
+      subject: file,
+      cause,
+    });
+  });
+}

@@ -1,0 +1,67 @@
+import { Command, CommanderError, Help, type Option } from 'commander';
+import { BerthError, errorText } from '../../../core/errors.ts';
+import type { CliCommand, RunAction } from './cli-command.ts';
+import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
+import { packageVersion } from './package-version.ts';
+import { messageLines, withSafeOutput } from '../../terminal/terminal-output.ts';
+
+/** Runs one of the commands; never throws: a failure is printed to stderr and becomes exit code 1. */
+export async function runCommands(
+  commands: readonly CliCommand[],
+  args: readonly string[],
+  given: CliIo,
+): Promise<ExitCode> {
+  const io = withSafeOutput(given);
+  let exitCode: ExitCode = 0;
+  const run: RunAction =
+    (action) =>
+    async (...actionArgs) => {
+      exitCode = await action(io, ...actionArgs);
+    };
+  const program = new Command('berth')
+    .description('GitOps placement controller for Open Cluster Management and Argo CD')
+    .version(`berth ${await packageVersion()}`, '-V, --version', 'print the version')
+    .exitOverride()
+    .configureHelp({ optionDescription })
+    .showHelpAfterError('(add --help for usage and examples)')
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+    })
+    .addHelpText('after', HELP);
+  for (const command of commands) command.register(program, run);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return reportFailure(error, io);
+  }
+}
+
+const HELP = `
+Exit codes: 0 done or no change, 1 error, 2 plan found changes.
+
+Examples:
+  berth COMMAND --help        # what it does, its options, examples
+  berth demo                  # everything at once, on this machine
+`;
+
+const COMMANDERS = new Help();
+
+/** Without the defaults that go without saying. */
+function optionDescription(option: Option): string {
+  const defaultValue: unknown = option.defaultValue;
+  const isPlain = defaultValue === false || (Array.isArray(defaultValue) && defaultValue.length === 0);
+  return isPlain ? option.description : COMMANDERS.optionDescription(option);
+}
+
+function reportFailure(error: unknown, io: CliIo): ExitCode {
+  // Commander has already written its own message (help, version, usage errors).
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+  io.stderr.write(messageLines('error', errorText(error)));
+  if (error instanceof BerthError && error.hint !== undefined)
+    io.stderr.write(messageLines('hint', error.hint));
+  if (!(error instanceof BerthError) && io.env['BERTH_DEBUG'] !== undefined && error instanceof Error)
+    io.stderr.write(`${error.stack ?? ''}\n`);
+  return 1;
+}

@@ -1,0 +1,26 @@
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { SourceObject } from '../../../../core/model/source-object.ts';
+import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
+import { wrongOption } from '../../flags/wrong-option.ts';
+
+/**
+ * Whether the kind of an object is served somewhere, as far as the manifests and the user tell.
+ * @param expected `GROUP/KIND`; `/KIND` for the core group
+ * @throws InputError for another form
+ */
+export function servedKinds(
+  expected: readonly string[],
+): (objects: readonly SourceObject[]) => (object: KubeObject) => boolean {
+  for (const kind of expected)
+    if (!/^[a-z0-9.-]*\/[A-Za-z0-9]+$/.test(kind))
+      throw wrongOption('--expect-kind', `got ${JSON.stringify(kind)}, expected GROUP/KIND`);
+  const known = new Set(expected);
+  return (objects) => {
+    const scopeOf = kindScopes(objects.map(({ object }) => object));
+    return (object) => scopeOf(object) !== undefined || known.has(`${groupOf(object)}/${object.kind}`);
+  };
+}
+
+function groupOf({ apiVersion }: KubeObject): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+}

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { sha256 } from '../../../../adapters/store/world-digest.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../../core/sync/apply-set.ts';
+import type { SourceFleet } from '../../../../core/preview/merge-fleets.ts';
+import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
+import type { SourceSettings } from '../../../settings/source-settings.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { asksHub } from '../../flags/hub-flags.ts';
+import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
+
+interface PlanSourceFlags extends SettingsFlags {
+  readonly hub: boolean;
+}
+
+type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
+
+/**
+ * The sources that a plan is about: those that live in the clone come from its two commits, all others are fetched as they are
+ * now, unless a hub has them already.
+ */
+export async function planSources(
+  io: CliIo,
+  flags: PlanSourceFlags,
+  tell: (what: string) => void,
+): Promise<PlanSources> {
+  checkSettingsFlags(flags);
+  if (flags.config === undefined) return { sources: [{ ...plannedAs(ONLY_SOURCE, 0), paths: flags.path }] };
+  const { readSettings } = await import('../../../settings/read-settings.ts');
+  const { chooseSources } = await import('../../../settings/choose-sources.ts');
+  const all = await readSettings(resolve(io.cwd, flags.config));
+  const chosen = chooseSources(all, flags.source, 'only');
+  const others = asksHub(flags) ? [] : all.filter((source) => !chosen.includes(source));
+  const setOf = ({ name }: SourceSettings): string => applySetId(sha256, parentOfSource(name));
+  const budgets = new Map(all.map((source) => [setOf(source), source.removalBudget]));
+  return {
+    sources: chosen.map((source) => ({
+      ...plannedAs(source, all.indexOf(source)),
+      paths: source.paths ?? [],
+    })),
+    others: await fetchOthers(io, flags, others, (source) => {
+      tell(`fetching ${source.name}`);
+      return all.indexOf(source);
+    }),
+    budgetOf: ({ metadata }) => budgets.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? ''),
+  };
+}
+
+async function fetchOthers(
+  io: CliIo,
+  flags: PlanSourceFlags,
+  others: readonly SourceSettings[],
+  rankOf: (source: SourceSettings) => number,
+): Promise<readonly SourceFleet[]> {
+  if (others.length === 0) return [];
+  const { withFetchedFleet } = await import('../../../settings/fetch-fleet.ts');
+  return withFetchContext(io, flags, others, async (context) => {
+    const fleets: SourceFleet[] = [];
+    for (const source of others) {
+      const planned = plannedAs(source, rankOf(source));
+      fleets.push(await withFetchedFleet(source, context, async ({ objects }) => ({ ...planned, objects })));
+    }
+    return fleets;
+  });
+}
+
+type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'>;
+
+/** Without a settings file there is one source, as in `berth serve --repo`. */
+const ONLY_SOURCE: PlannedAs = { name: 'fleet' };
+
+function plannedAs(
+  { name, removalBudget: budget, deletionWindow: deletionWindowMs, allowEmpty = false, sync }: PlannedAs,
+  rank: number,
+): Omit<SourceFleet, 'objects'> {
+  return { name, rank, budget, deletionWindowMs, allowEmpty, applies: sync !== 'observe' };
+}

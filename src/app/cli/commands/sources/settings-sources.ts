@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { KubeApi } from '../../../../core/ports.ts';
+import type { FetchContext } from '../../../settings/fetch-fleet.ts';
+import type { SourceSettings } from '../../../settings/source-settings.ts';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { wrongOption } from '../../flags/wrong-option.ts';
+
+/** Flags of commands that look at the sources of a settings file without serving them. */
+export interface SettingsFlags extends HubFlags {
+  readonly config?: string;
+  readonly source: readonly string[];
+  readonly path: readonly string[];
+  readonly data?: string;
+}
+
+/** InputError for flags that do not go together. */
+export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
+  if (config !== undefined && path.length > 0)
+    throw wrongOption(
+      '--path',
+      'got it beside --config, expected one of them: in the settings file each source has its paths',
+    );
+  if (config === undefined && source.length > 0)
+    throw wrongOption('--source', 'got it alone, expected --config, the settings file that it is in');
+}
+
+export function addSettingsFlags(command: Command): Command {
+  return command
+    .option('--config <file>', 'settings file of berth serve: paths, budgets and the other sources')
+    .option('--source <name>', 'source of the settings file; may be repeated', collect, [])
+    .option(
+      '--data <dir>',
+      'keep what is fetched of sources here for the next time (default: nothing is kept)',
+    );
+}
+
+/** A repeatable option. */
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+/** What fetching these sources takes: a folder for the time of `use`, and the hub when credentials are in Secrets. */
+export async function withFetchContext<T>(
+  io: CliIo,
+  flags: SettingsFlags,
+  sources: readonly SourceSettings[],
+  use: (context: FetchContext) => Promise<T>,
+): Promise<T> {
+  const { secretsOf } = await import('../../../settings/secrets-of.ts');
+  const dataDir =
+    flags.data === undefined ? await mkdtemp(join(tmpdir(), 'berth-sources-')) : resolve(io.cwd, flags.data);
+  const run = (api: KubeApi | undefined): Promise<T> =>
+    use({ api, dataDir, nowMs: () => Date.now(), ambient: io.env, signal: io.signal });
+  // Those of commit statuses are not needed: nothing is told.
+  const needsHub = secretsOf(sources.map((source) => ({ ...source, commitStatus: undefined }))).length > 0;
+  try {
+    return await (needsHub ? withHub(io, flags, run) : run(undefined));
+  } finally {
+    if (flags.data === undefined) await rm(dataDir, { recursive: true, force: true });
+  }
+}

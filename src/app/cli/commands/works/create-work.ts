@@ -1,0 +1,150 @@
+import { InputError } from '../../../../core/errors.ts';
+import { printableLines } from '../../../../core/model/printable.ts';
+import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { NamedWorksPlan } from '../../../../core/work/named-works.ts';
+import type { NamedWorkRequest, WorkTarget } from '../../../../controllers/works/create-named-work.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { verbCommand } from '../verb-command.ts';
+import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { renderProblems } from '../../../terminal/problem-report.ts';
+
+interface CreateWorkFlags extends HubFlags {
+  readonly filename: readonly string[];
+  readonly clusters?: string;
+  readonly placement?: string;
+  readonly overwrite: boolean;
+  readonly replicaset: boolean;
+  readonly dryRun: boolean;
+}
+
+const EXAMPLES = `
+Exit codes: 0 done, 1 error: nothing was written, or what failed is named.
+
+Examples:
+  berth create work web -f web.yaml --clusters cluster1,cluster2
+  berth create work web -f manifests/ --placement default/placement1              # the clusters it selects now
+  berth create work web -f manifests/ --placement default/placement1 --overwrite  # new content, or a new decision
+  berth create work web -f manifests/ --placement default/placement1 --replicaset # follows the placement by itself
+`;
+
+export const createWorkCommand: CliCommand = {
+  register(program, run) {
+    const command = verbCommand(program, 'create', 'create objects on the hub')
+      .command('work <name>')
+      .description('bring manifests to clusters as ManifestWorks')
+      .requiredOption('-f, --filename <path...>', 'YAML or JSON files, or folders of them')
+      .option('--clusters <names>', 'managed clusters, separated by commas')
+      .option('--placement <namespace/name>', 'the clusters that a Placement selects')
+      .option(
+        '--overwrite',
+        'change works that exist; with --placement also leave clusters it no longer selects',
+        false,
+      )
+      .option('--replicaset', 'with --placement: a ManifestWorkReplicaSet that follows the placement', false)
+      .option('--dry-run', 'say what would be done, and do nothing', false);
+    addHubFlags(command)
+      .addHelpText('after', EXAMPLES)
+      .action(run((io, name: string, flags: CreateWorkFlags) => createWork(io, name, flags)));
+  },
+};
+
+async function createWork(io: CliIo, name: string, flags: CreateWorkFlags): Promise<ExitCode> {
+  const target = targetOf(flags);
+  const manifests = await readManifests(io, flags.filename);
+  if (manifests === undefined) return 1;
+  const request = { name, target, specs: await specsOf(name, manifests), overwrite: flags.overwrite };
+  return withHub<ExitCode>(io, flags, async (hub) => {
+    const works = await import('../../../../controllers/works/create-named-work.ts');
+    if (flags.replicaset) {
+      const done = flags.dryRun ? 'would be written' : await works.createReplicaSet(hub, placed(request));
+      io.stdout.write(`manifestworkreplicaset ${placed(request).target.namespace}/${name} ${done}\n`);
+      return 0;
+    }
+    const plan = await works.planNamedWork(hub, request);
+    if (!flags.dryRun) await works.applyNamedWork(hub, plan);
+    io.stdout.write(renderPlan(plan, flags.dryRun));
+    return 0;
+  });
+}
+
+function targetOf({ clusters, placement, replicaset }: CreateWorkFlags): WorkTarget {
+  if ((clusters === undefined) === (placement === undefined))
+    throw wrongOption('--clusters, --placement', 'expected exactly one of the two');
+  if (placement !== undefined) {
+    const [namespace, name, ...rest] = placement.split('/');
+    if (namespace !== undefined && namespace !== '' && name !== undefined && name !== '' && rest.length === 0)
+      return { type: 'placement', namespace, name };
+    throw wrongValue('--placement', placement, 'namespace/name');
+  }
+  if (replicaset) throw wrongOption('--replicaset', 'needs --placement: a replica set follows a placement');
+  const names = [...new Set((clusters ?? '').split(',').map((text) => text.trim()))].filter(
+    (text) => text !== '',
+  );
+  if (names.length === 0)
+    throw wrongOption('--clusters', 'expected names of managed clusters, separated by commas');
+  return { type: 'clusters', clusters: names };
+}
+
+type PlacedRequest = NamedWorkRequest & { readonly target: Extract<WorkTarget, { type: 'placement' }> };
+
+function placed(request: NamedWorkRequest): PlacedRequest {
+  const { target } = request;
+  if (target.type !== 'placement') throw wrongOption('--replicaset', 'needs --placement');
+  return { ...request, target };
+}
+
+/** All objects of the files in their order; undefined after problems were printed. */
+async function readManifests(
+  io: CliIo,
+  paths: readonly string[],
+): Promise<readonly KubeObject[] | undefined> {
+  const { readFleetFolder } = await import('../../../../controllers/sources/reading/read-fleet-folder.ts');
+  const { default: path } = await import('node:path');
+  const fleets = [];
+  const { requireManifests } = await import('../../../../controllers/sources/manifests/require-manifests.ts');
+  for (const file of paths) {
+    const fleet = await readFleetFolder(path.resolve(io.cwd, file));
+    requireManifests([fleet], file, []);
+    fleets.push(fleet);
+  }
+  const problems = fleets.flatMap((fleet) => fleet.problems);
+  io.stderr.write(renderProblems(problems, false));
+  return problems.some(({ severity }) => severity === 'error')
+    ? undefined
+    : fleets.flatMap(({ objects }) => objects.map(({ object }) => object));
+}
+
+async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<NamedWorkRequest['specs']> {
+  const { splitManifests } = await import('../../../../core/work/manifests/split-manifests.ts');
+  const { validateWorkSpec } = await import('../../../../core/work/manifests/validate-work.ts');
+  const split = splitManifests(manifests);
+  if (!split.ok)
+    throw new InputError(
+      `manifest ${split.index} has ${split.sizeBytes} bytes, more than one work can hold`,
+      {
+        code: 'work.too-large',
+        subject: `Work ${name}`,
+      },
+    );
+  const [problem] = validateWorkSpec({ workload: { manifests } }, { limitBytes: Number.POSITIVE_INFINITY });
+  if (problem !== undefined)
+    throw new InputError(`${problem.field}: ${problem.message}`, {
+      code: problem.code,
+      subject: `Work ${name}`,
+    });
+  return split.parts.map((part) => ({ workload: { manifests: part } }));
+}
+
+function renderPlan(plan: NamedWorksPlan, dryRun: boolean): string {
+  const line = (done: string) => (work: { metadata: { name: string; namespace?: string | undefined } }) =>
+    `manifestwork ${work.metadata.namespace ?? ''}/${work.metadata.name} ${done}${dryRun ? ' (dry run)' : ''}`;
+  const lines = [
+    ...plan.create.map(line('created')),
+    ...plan.update.map(({ current }) => line('changed')(current)),
+    ...plan.unchanged.map(line('unchanged')),
+    ...plan.remove.map(line('deleted')),
+  ];
+  return lines.length === 0 ? '' : printableLines(lines);
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { KubeApi } from '../../../core/ports.ts';
+import type { CliIo } from '../../terminal/cli-io.ts';
+import { onAbort } from '../../../runtime/on-abort.ts';
+
+/** Flags of every command that talks to a hub. */
+export interface HubFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+export function addHubFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'kubeconfig of the hub (default: KUBECONFIG, ~/.kube/config, in-cluster)')
+    .option('--context <name>', 'context of the kubeconfig');
+}
+
+/** For commands that read files unless told to ask a hub: `--hub`, or flags that make sense with it only. */
+export function asksHub(flags: HubFlags & { readonly hub: boolean }): boolean {
+  return flags.hub || flags.kubeconfig !== undefined || flags.context !== undefined;
+}
+
+/** Connects, runs, and frees the connection. The client is loaded only here: other commands start without it. */
+export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi) => Promise<T>): Promise<T> {
+  const { loadKubeConfig } = await import('../../../adapters/kube/load-kube-config.ts');
+  const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
+  const { systemClock } = await import('../../../adapters/clock/system-clock.ts');
+  const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
+  const config = loadKubeConfig({
+    ...(file === undefined || file === '' ? {} : { file }),
+    ...(flags.context === undefined ? {} : { context: flags.context }),
+  });
+  const hub = new HttpKubeApi({ config, clock: systemClock });
+  onAbort(io.cutOff, () => hub.close());
+  try {
+    return await use(hub);
+  } finally {
+    hub.close();
+  }
+}

@@ -1,0 +1,30 @@
+import { parseGoDuration } from '../../../core/model/go-duration.ts';
+import { wrongValue } from './wrong-option.ts';
+
+/** What the values of options mean. InputError for one that means nothing. */
+
+export function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
+  const found = known.find((value) => value === text);
+  if (found !== undefined) return found;
+  throw wrongValue(option, text, [known.slice(0, -1).join(', '), ...known.slice(-1)].join(' or '));
+}
+
+/** In milliseconds. */
+export function positiveDuration(option: string, text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw wrongValue(option, text, 'a positive duration such as 10s, 5m or 1h30m');
+}
+
+/** In milliseconds. */
+export function durationOrNone(option: string, text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms !== undefined && ms >= 0) return ms;
+  throw wrongValue(option, text, 'a duration such as 10s, 5m or 1h30m, or 0');
+}
+
+export function wholeNumber(option: string, text: string, least: number): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw wrongValue(option, text, `a whole number of at least ${least}`);
+}

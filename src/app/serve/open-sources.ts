@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import { postCommitStatus } from '../../adapters/scm/commit-status.ts';
+import { JsonFileMap } from '../../adapters/store/json-file.ts';
+import { sha256 } from '../../adapters/store/world-digest.ts';
+import { InputError } from '../../core/errors.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
+import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
+import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
+import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
+import type { Subscribers } from '../../runtime/subscribers.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
+import { checkFleet } from '../../controllers/sources/manifests/check-fleet.ts';
+import { openFleetSource } from '../../controllers/sources/reading/fleet-source.ts';
+import { ParsePool } from '../../controllers/sources/parsing/parse-pool.ts';
+import { ParsedCache } from '../../controllers/sources/parsing/parsed-cache.ts';
+import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
+import { CommitReporter } from '../../controllers/sources/following/commit-reporter.ts';
+import type { ToldStatus } from '../../controllers/sources/following/commit-reporter.ts';
+import type { FleetHappening } from '../../controllers/events/fleet-events.ts';
+import { GitLoop } from '../../controllers/sources/following/git-loop.ts';
+import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
+import { SourceClaims } from '../../controllers/sources/progress/source-claims.ts';
+import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
+import { type ServeFleetOptions } from '../settings/serve-options.ts';
+import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+
+export interface OpenSource {
+  readonly loop: GitLoop;
+  readonly start: (supervisor: Supervisor) => void;
+  readonly close: () => Promise<void>;
+  /** Ends the threads that parse. */
+  readonly cutOff: () => void;
+}
+
+export interface SourceSurroundings {
+  readonly emit: (happening: FleetHappening) => void;
+  /** What happens to the sources is told here. */
+  readonly events: Subscribers<SourceEvent>;
+  readonly barrier: CommitBarrier;
+  readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
+  readonly onDeleted: (record: DeletionRecord) => void;
+  /** The uids of what a source deleted, as `onDeleted` recorded them. */
+  readonly readDeleted: (source: string) => Promise<readonly string[]>;
+}
+
+/** Opens all sources without touching the network. InputError for one that cannot work. */
+export async function openSources(
+  options: ServeFleetOptions,
+  around: SourceSurroundings,
+): Promise<readonly OpenSource[]> {
+  const { emit, events, whenFirstPublished } = around;
+  const names = new Set<string>();
+  const pool = new ParsePool();
+  const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
+  const writers = named.filter(({ from }) => from.sync !== 'observe');
+  const claims = new SourceClaims(
+    options.clock,
+    writers.map(({ from, name }) => ({ name, force: from.force === true })),
+  );
+  claims.looks.onWanted((source) => void events.tell({ kind: 'look-wanted', source }));
+  events.subscribe((event) => claims.take(event));
+  const opened = await Promise.all(
+    named.map(async ({ from, name }) => {
+      const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
+      const source = await openFleetSource({
+        ...from,
+        mirrorDir: join(options.dataDir, 'git', name),
+        ambient: options.env,
+        cache,
+        pool,
+      });
+      const reporter = reporterOf(options, from, name, emit);
+      const checker = new SourceChecker();
+      const loop = new GitLoop({
+        ...options,
+        name,
+        url: from.url,
+        ref: from.ref,
+        source,
+        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, ...around }),
+        leadership: options.leadership,
+        emit,
+        pollIntervalMs: options.pollIntervalMs ?? 60_000,
+        resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
+        tell: (event) => events.tell(event),
+        check: (fleet) => checkFleet(fleet, checker),
+        whenFirstPublished,
+      });
+      events.subscribe((event) => {
+        if (event.source !== name) return;
+        if (event.kind === 'look-wanted') loop.fetch();
+        else if (event.kind === 'checked') reporter?.reporter.report(event.fleet);
+      });
+      return {
+        name,
+        inProcess: source.inProcess,
+        loop,
+        start: (supervisor: Supervisor) => {
+          supervisor.start(`source ${name}`, (signal) => loop.run(signal));
+          if (reporter !== undefined)
+            supervisor.start(`commit status ${name}`, (signal) => reporter.reporter.run(signal));
+        },
+        close: async () =>
+          void (await Promise.all([source.close(), pool.close(), reporter?.told.close(), from.close?.()])),
+        cutOff: () => void pool.close(),
+      };
+    }),
+  );
+  warnOfInProcess(options, opened);
+  return opened;
+}
+
+function warnOfInProcess(
+  { log }: ServeFleetOptions,
+  opened: readonly { readonly name: string; readonly inProcess: boolean }[],
+): void {
+  const sources = opened.filter(({ inProcess }) => inProcess).map(({ name }) => name);
+  if (sources.length > 0) log.warn(IN_PROCESS, { sources });
+}
+
+const IN_PROCESS =
+  'no git program was found: sources are read in process, several times slower and with packs in memory; only for repositories whose writers you trust; install git and start again';
+
+function reporterOf(
+  { dataDir, clock, random, log, leadership }: ServeFleetOptions,
+  { commitStatus }: ServeSource,
+  name: string,
+  emit: (happening: FleetHappening) => void,
+) {
+  if (commitStatus === undefined) return undefined;
+  const { target, targetUrl } = commitStatus;
+  const told = new JsonFileMap<ToldStatus>(join(dataDir, 'commit-status', `${name}.json`), clock, log);
+  const reporter = new CommitReporter({
+    source: name,
+    targetUrl,
+    post: (status, signal) => postCommitStatus(target, status, signal),
+    told,
+    leadership,
+    clock,
+    random,
+    log,
+    onError: (error) => emit({ kind: 'error', where: `commit status of source ${name}`, error }),
+  });
+  return { reporter, told };
+}
+
+function hubSyncOf(
+  options: ServeFleetOptions,
+  from: ServeSource,
+  around: Pick<SourceSurroundings, 'barrier' | 'onDeleted' | 'readDeleted'> & {
+    readonly name: string;
+    readonly claims: SourceClaims;
+  },
+): HubSync {
+  const embedded = options.embedded === true;
+  const { name, claims, barrier, onDeleted, readDeleted } = around;
+  return new HubSync({
+    api: options.api,
+    digest: sha256,
+    claims,
+    written: barrier,
+    onDeleted,
+    readDeleted: () => readDeleted(name),
+    source: name,
+    namespace: options.namespace ?? DEFAULT_NAMESPACE,
+    budget: from.budget ?? options.budget ?? DEFAULT_REMOVAL_BUDGET,
+    allowEmpty: from.allowEmpty,
+    deletionWindowMs: from.deletionWindowMs ?? options.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
+    clock: options.clock,
+    force: from.force === true,
+    // On an embedded hub nobody else schedules.
+    markPlacements: options.schedule !== 'upstream' && !embedded,
+    recordedStatus: embedded,
+    createNamespaces: embedded,
+    concurrency: 8,
+  });
+}
+
+function sourceName(source: ServeSource, taken: Set<string>): string {
+  const name = sourceNameOf(source);
+  if (!/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name) || taken.has(name))
+    throw new InputError('a source needs a name of its own: a DNS label of at most 50 characters', {
+      code: 'serve.source',
+      subject: `source ${JSON.stringify(name)}`,
+      hint: taken.has(name) ? 'two sources have this one: give one of them another' : undefined,
+    });
+  taken.add(name);
+  return name;
+}

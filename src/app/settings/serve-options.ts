@@ -1,0 +1,60 @@
+import type { WebhookProvider } from '../../adapters/scm/webhook-event.ts';
+import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
+import type { EachResult } from '../../core/placement/engine.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import type { Leadership } from '../../runtime/leader-election/leadership.ts';
+
+export interface ServeFleetOptions {
+  /** The hub. Where processes are elected its writes are refused while this one may not write. */
+  readonly api: KubeApi;
+  /** Which of several processes writes. Default: this one. */
+  readonly leadership?: Leadership | undefined;
+  readonly sources: readonly ServeSource[];
+  /** Git mirrors, history and what the publisher must remember. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** `upstream`: OCM's own controller decides, Berth reads its decisions. Default `berth`. */
+  readonly schedule?: 'berth' | 'upstream' | undefined;
+  /** The engine. Default: ours. */
+  readonly decide?: ((world: World) => EachResult) | undefined;
+  readonly budget?: RemovalBudget | undefined;
+  /** Deletions of a source within this time count as one toward its budget. Default 10 min. */
+  readonly deletionWindowMs?: number | undefined;
+  /** Default 5 min. */
+  readonly staleAfterMs?: number | undefined;
+  /** Default 60 s; webhooks and `berth reconcile` come sooner. */
+  readonly pollIntervalMs?: number | undefined;
+  /** Default 3 min. */
+  readonly resyncIntervalMs?: number | undefined;
+  /** The hub is ours alone (embedded): recorded status comes from Git, and namespaces are made as needed. Default false. */
+  readonly embedded?: boolean | undefined;
+  /** Namespace of the ApplySet parents. Default `berth-system`. */
+  readonly namespace?: string | undefined;
+  /** Turn ManifestWorkReplicaSets into ManifestWorks. Default true. */
+  readonly works?: boolean | undefined;
+  /** Absent: no HTTP. */
+  readonly http?: ServeHttpOptions | undefined;
+  readonly maxRecords?: number | undefined;
+  /** Kept with each record. */
+  readonly engineVersion: string;
+  /** The environment: what the git program may see of it is chosen by the git adapter. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ServeHttpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Bearer tokens for the plugin endpoint and /api; without it these answer 401. */
+  readonly tokenFile?: string | undefined;
+  /** PEM files to serve TLS with; absent: plain HTTP. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** /metrics needs a token with the scope `metrics`. Default false. */
+  readonly protectMetrics?: boolean | undefined;
+  /** Forges that may tell of a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
+  readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;
+}

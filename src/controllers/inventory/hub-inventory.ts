@@ -1,0 +1,190 @@
+import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
+import type { Reflector } from '../../adapters/kube/reflector.ts';
+import { SortedView } from '../../adapters/kube/sorted-view.ts';
+import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
+import {
+  ADDON_PLACEMENT_SCORE,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../core/model/kinds.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../core/model/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
+import type { PlacementDecision } from '../../core/model/placement-decision.ts';
+import type { Clock } from '../../core/ports.ts';
+import { usesAddOnScores } from '../../core/placement/uses-addon-scores.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import { refusedKindText } from './refused-kind.ts';
+
+export interface InventoryOptions {
+  /** Started by the owner; other parts of the process read it too. */
+  readonly cache: ObjectCache;
+  readonly clock: Pick<Clock, 'now'>;
+  /** A kind that the hub did not confirm for this long holds every change. Default 5 min. */
+  readonly staleAfterMs?: number | undefined;
+}
+
+const DEFAULT_STALE_AFTER_MS = 300_000;
+
+/** What decisions are made from, and whether it is fresh enough: a view of the cache of the process. */
+export class HubInventory {
+  readonly clusters: Reflector;
+  readonly clusterSets: Reflector;
+  readonly bindings: Reflector;
+  readonly placements: Reflector;
+  readonly decisions: Reflector;
+  readonly scores: Reflector;
+  readonly works: Reflector;
+  readonly #options: InventoryOptions;
+  readonly #sorted;
+
+  constructor(options: InventoryOptions) {
+    this.#options = options;
+    const { cache } = options;
+    this.clusters = cache.of(MANAGED_CLUSTER);
+    this.clusterSets = cache.of(MANAGED_CLUSTER_SET);
+    this.bindings = cache.of(MANAGED_CLUSTER_SET_BINDING);
+    this.placements = cache.of(PLACEMENT);
+    this.decisions = cache.of(PLACEMENT_DECISION);
+    this.scores = cache.of(ADDON_PLACEMENT_SCORE);
+    this.works = cache.of(MANIFEST_WORK);
+    this.#sorted = {
+      placements: sorted(this.placements, (object) => schedulable(object as unknown as Placement)),
+      clusters: sorted<ManagedCluster>(this.clusters),
+      clusterSets: sorted<ManagedClusterSet>(this.clusterSets),
+      bindings: sorted<ManagedClusterSetBinding>(this.bindings),
+      decisions: sorted<PlacementDecision>(this.decisions),
+      scores: sorted<AddOnPlacementScore>(this.scores),
+    };
+  }
+
+  get reflectors(): readonly Reflector[] {
+    const { clusters, clusterSets, bindings, placements, decisions, scores, works } = this;
+    return [clusters, clusterSets, bindings, placements, decisions, scores, works];
+  }
+
+  /** What decisions are made from, but for earlier decisions. */
+  get inputs(): readonly Reflector[] {
+    const { clusters, clusterSets, bindings, placements, scores } = this;
+    return [clusters, clusterSets, bindings, placements, scores];
+  }
+
+  get synced(): boolean {
+    return this.reflectors.every((reflector) => reflector.synced);
+  }
+
+  /** Resolves when there is enough to judge by: the placements and their pages, and of all else what there is or that it is refused. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    const needed = [this.placements, this.decisions];
+    await Promise.all(
+      this.reflectors.map((reflector) =>
+        needed.includes(reflector) ? reflector.whenSynced(signal) : reflector.whenAnswered(signal),
+      ),
+    );
+  }
+
+  /** Reads again what is published: a watch may be behind what another process wrote last. Nothing where nothing was read before. */
+  async readPublished(signal: AbortSignal): Promise<void> {
+    const read = [this.placements, this.decisions].filter(({ synced }) => synced);
+    await Promise.all(read.map((reflector) => reflector.relist(signal)));
+  }
+
+  /** Milliseconds since the oldest kind was confirmed. */
+  stalenessMs(): number {
+    return Math.max(...this.reflectors.map((reflector) => reflector.stalenessMs()));
+  }
+
+  /** Why nothing at all may be decided on what is known; undefined when it is fresh. */
+  problem(): string | undefined {
+    const { clusters, clusterSets, bindings, placements, decisions } = this;
+    for (const reflector of [placements, decisions, clusters, clusterSets, bindings]) {
+      const problem = this.#problemOf(reflector);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  /** Why nothing may be decided for this placement. */
+  problemFor(placement: Placement): string | undefined {
+    return this.problem() ?? (usesAddOnScores(placement) ? this.#problemOf(this.scores) : undefined);
+  }
+
+  /** Why nobody knows whether a work is ready. */
+  worksProblem(): string | undefined {
+    return this.#problemOf(this.works);
+  }
+
+  /** What is not known, and stops only what depends on it. */
+  warnings(): readonly string[] {
+    const scores = this.#problemOf(this.scores);
+    const works = this.worksProblem();
+    const refused = this.reflectors.flatMap(({ kind, failure }) =>
+      failure?.verb === 'watch'
+        ? `${refusedKindText(kind, failure)}; it is listed again and again instead`
+        : [],
+    );
+    return [
+      ...(scores === undefined
+        ? []
+        : [`${scores}; until then changes of placements that use scores of add-ons are held`]),
+      ...(works === undefined ? [] : [`${works}; until then moves that make before they break wait`]),
+      ...refused,
+    ];
+  }
+
+  #problemOf(reflector: Reflector): string | undefined {
+    const { kind, failure, synced } = reflector;
+    if (failure?.verb === 'list') return refusedKindText(kind, failure);
+    if (!synced) return `${kind.plural} have not been read yet`;
+    const staleMs = reflector.stalenessMs();
+    const { staleAfterMs = DEFAULT_STALE_AFTER_MS } = this.#options;
+    if (staleMs <= staleAfterMs) return undefined;
+    return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
+  }
+
+  /** Everything a decision may depend on, in an order that does not depend on who came first. */
+  world(): World {
+    const { placements, clusters, clusterSets, bindings, decisions, scores } = this.#sorted;
+    return {
+      now: new Date(this.#options.clock.now()).toISOString(),
+      placements: placements.list(),
+      clusters: clusters.list(),
+      clusterSets: clusterSets.list(),
+      bindings: bindings.list(),
+      decisions: decisions.list(),
+      scores: scores.list(),
+    };
+  }
+}
+
+const schedulableOf = new WeakMap<Placement, Placement>();
+
+/** The annotation that keeps other schedulers away must not keep Berth away where Berth itself set it. */
+export function schedulable(placement: Placement): Placement {
+  const annotations = placement.metadata.annotations;
+  if (
+    annotations?.[SCHEDULER_ANNOTATION] !== 'berth' ||
+    annotations[SCHEDULING_DISABLE_ANNOTATION] === undefined
+  )
+    return placement;
+  let known = schedulableOf.get(placement);
+  if (known === undefined) {
+    const { [SCHEDULING_DISABLE_ANNOTATION]: _disabled, ...rest } = annotations;
+    known = { ...placement, metadata: { ...placement.metadata, annotations: rest } };
+    schedulableOf.set(placement, known);
+  }
+  return known;
+}
+
+function sorted<T>(
+  { store }: Reflector,
+  read: (object: KubeObject) => T = (object) => object as unknown as T,
+): SortedView<T> {
+  return new SortedView(store, read);
+}

@@ -1,0 +1,209 @@
+import { sha256 } from '../../adapters/store/world-digest.ts';
+import { BerthError, errorText } from '../../core/errors.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../core/model/object-ref.ts';
+import { formatLocation } from '../../core/model/source-location.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { overlayWorld } from '../../core/preview/overlay-world.ts';
+import { worldOf } from '../../core/sources/world-of.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
+import { listNames } from '../../core/publish/judge-result.ts';
+import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
+import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
+import { placeObject } from '../../core/sync/place-object.ts';
+import {
+  goneMembers,
+  identityOf,
+  leavingObjects,
+  planPrune,
+  standingIdentities,
+} from '../../core/sync/plan-prune.ts';
+import { rememberedInput, readPruneMemory } from '../../core/sync/prune-memory.ts';
+import { isWeighed, weighDeletions } from '../../core/sync/weigh-deletions.ts';
+import { readDependents } from '../sources/pruning/read-dependents.ts';
+import type { Fleet } from '../sources/manifests/fleet.ts';
+import type { DeletionMemory } from './hub-memory.ts';
+import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
+import { kindScopes } from './kind-scopes.ts';
+import { mergeFleets, type SourceFleet } from '../../core/preview/merge-fleets.ts';
+import { predictDependents } from './predict-dependents.ts';
+import { readMembers } from './read-members.ts';
+
+type ReadSource = Pick<Fleet, 'complete'> & SourceFleet;
+
+export interface DeletionContext {
+  /** What every source says after the merge, this one or not: what one of them takes over is not deleted. */
+  readonly all: readonly SourceFleet[];
+  /** What the hub remembers of this source; undefined: there is no hub. */
+  readonly memory: DeletionMemory | undefined;
+  /** What every source says before the merge: what depends on deleted objects where there is no hub. */
+  readonly before: readonly SourceFleet[];
+  readonly hub?: KubeApi | undefined;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/**
+ * What of a source would be deleted from the hub by the merge, and what only after a release: the same judgement, and the same token, as
+ * the controller's. Without a hub it is taken to hold what the base says.
+ */
+export async function judgeDeletions(
+  base: ReadSource,
+  head: ReadSource,
+  context: DeletionContext,
+): Promise<JudgedDeletions> {
+  const untold = { held: undefined, goes: [], notEvaluated: [] };
+  if (!head.applies) return { ...untold, members: [], stays: [] };
+  const { all, memory, hub } = context;
+  const { members, elsewhere, unknownScopes, problem } = await membersOf(base, head, hub);
+  const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
+  const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
+  const remembered = readPruneMemory(annotations, {
+    nowMs: Date.parse(context.now),
+    windowMs: head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
+  });
+  const known = {
+    ...rememberedInput(head.objects, remembered, new Set([...besides, ...elsewhere])),
+    members,
+    movesOn: (identity: string) => besides.has(identity),
+  };
+  const weighed = await weigh(leavingObjects(known), context);
+  const kinds = await unservedKinds(head.objects, hub);
+  const plan = planPrune({
+    ...known,
+    losses: weighed.losses ?? [],
+    notServed: kinds.notServed,
+    source: head.name,
+    arrives: head.objects.some(
+      ({ object }) =>
+        object.kind !== 'PlacementDecision' && !standingIdentities(object).some((id) => besides.has(id)),
+    ),
+    allowEmpty: head.allowEmpty,
+    complete: head.complete,
+    budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
+    digest: sha256,
+  });
+  const isPruned = plan.kind === 'prune' && weighed.losses !== undefined;
+  const goes = isPruned ? plan.objects : [];
+  const gone = new Set(goes.map(idOf));
+  const stays = goneMembers(known).filter((object) => !gone.has(idOf(object)));
+  const nothing = { ...untold, members, stays };
+  if (plan.kind === 'suspended')
+    return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
+  if (plan.objects.length === 0) return nothing;
+  const notEvaluated = [
+    ...notesOf(head.name, memory, problem),
+    ...weighed.notEvaluated,
+    ...kinds.notEvaluated,
+  ];
+  if (plan.kind !== 'held') return { ...nothing, goes, notEvaluated };
+  const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) =>
+    unknownScopes.has(kind),
+  );
+  const doubt =
+    inDoubt.length === 0
+      ? ''
+      : `. The hub's token is another one if ${listNames(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
+  const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
+  return { ...nothing, held, goes, notEvaluated };
+}
+
+function idOf(object: KubeObject): string {
+  return identityOf(refOf(object));
+}
+
+interface Weighed {
+  /** Undefined: they cannot be read. */
+  readonly losses: readonly DeletionLoss[] | undefined;
+  readonly notEvaluated: readonly string[];
+}
+
+/** What the deletions take away: from the hub as it is, else as the base predicts it; objects that stay are as the head says. */
+async function weigh(objects: readonly KubeObject[], context: DeletionContext): Promise<Weighed> {
+  if (!objects.some(isWeighed)) return { losses: [], notEvaluated: [] };
+  const { before, all, hub, now } = context;
+  const [standing, comes] = [mergeFleets(before).objects, mergeFleets(all).objects];
+  try {
+    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
+    const staying = new Set(comes.map(({ object }) => identityOf(refOf(object))));
+    const kept = standing.filter(({ object }) => staying.has(identityOf(refOf(object))));
+    const world = { now, scores: [], ...dependents };
+    const overlaid = overlayWorld(world, worldOf(comes, { now }), worldOf(kept, { now }));
+    return { losses: weighDeletions(objects, { ...dependents, ...overlaid }), notEvaluated: [] };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return {
+      losses: undefined,
+      notEvaluated: [
+        `What the deletions take away cannot be read, and without it the controller deletes nothing: ${errorText(error)}`,
+      ],
+    };
+  }
+}
+
+/** Objects of a kind that the hub does not serve, as the controller names them. */
+async function unservedKinds(
+  objects: readonly SourceObject[],
+  hub: KubeApi | undefined,
+): Promise<{ readonly notServed: readonly string[]; readonly notEvaluated: readonly string[] }> {
+  const scopeOf = kindScopes(objects.map(({ object }) => object));
+  const unknown = objects.filter(({ object }) => scopeOf(object) === undefined);
+  const named = unknown.map(
+    ({ object, location }) => `${formatRef(refOf(object))} (${formatLocation(location)})`,
+  );
+  if (named.length === 0) return { notServed: [], notEvaluated: [] };
+  const note = `The controller holds deletions while its hub does not serve the kind of ${listNames(named)}`;
+  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub tells (--hub).`] };
+  try {
+    const infos = await Promise.all(unknown.map(({ object }) => hub.resolve(object.apiVersion, object.kind)));
+    return { notServed: named.filter((_name, at) => infos[at] === undefined), notEvaluated: [] };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return { notServed: [], notEvaluated: [`${note}, and its kinds cannot be read: ${errorText(error)}`] };
+  }
+}
+
+interface Members {
+  readonly members: readonly KubeObject[];
+  /** Identities of what other sources have on the hub. */
+  readonly elsewhere: ReadonlySet<string>;
+  /** Kinds of which nobody knows whether they have namespaces. */
+  readonly unknownScopes: ReadonlySet<string>;
+  /** See `HubMembers`. */
+  readonly problem: string;
+}
+
+/** What the hub has of the source: what it shows, and what the base says that it does not show yet. */
+async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | undefined): Promise<Members> {
+  const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
+  const unknownScopes = new Set<string>();
+  const said = base.objects
+    .map(({ object }) => object)
+    .filter(({ kind }) => kind !== 'PlacementDecision')
+    .map((object) => {
+      const namespaced = scopeOf(object);
+      if (namespaced !== undefined) return placeObject(object, { namespaced });
+      if (object.metadata.namespace === undefined) unknownScopes.add(object.kind);
+      return object;
+    });
+  if (hub === undefined) return { members: said, elsewhere: new Set(), unknownScopes, problem: '' };
+  const { own, others, problem } = await readMembers(hub, base.name, said);
+  const isShown = (object: KubeObject): boolean =>
+    standingIdentities(object).some((id) => own.has(id) || others.has(id));
+  const members = [...own.values(), ...said.filter((object) => !isShown(object))];
+  return { members, elsewhere: others, unknownScopes, problem };
+}
+
+function notesOf(source: string, memory: DeletionMemory | undefined, problem: string): readonly string[] {
+  const past = `What of source ${source} was deleted or released before counts as well`;
+  if (memory === undefined) return [`${past}: only a hub tells (--hub).`];
+  if ('problem' in memory) return [`${past}, and cannot be read: ${memory.problem}`];
+  return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
+}
+
+function identitiesOf(fleets: readonly Pick<SourceFleet, 'objects'>[]): ReadonlySet<string> {
+  return new Set(
+    fleets.flatMap(({ objects }) => objects.flatMap(({ object }) => standingIdentities(object))),
+  );
+}

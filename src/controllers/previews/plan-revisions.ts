@@ -1,0 +1,206 @@
+import type { Problem } from '../../core/model/problem.ts';
+import { InputError } from '../../core/errors.ts';
+import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/model/rfc3339.ts';
+import type { Plan } from '../../core/preview/plan.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { checkFleet } from '../sources/manifests/check-fleet.ts';
+import type { Fleet } from '../sources/manifests/fleet.ts';
+import { requireManifests } from '../sources/manifests/require-manifests.ts';
+import { FleetReader } from '../sources/reading/fleet-reader.ts';
+import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
+import { findLostFiles } from './find-lost-files.ts';
+import { locateGitDir } from './locate-git-dir.ts';
+import type { CompactRecord } from '../../core/publish/compact-record.ts';
+import type { HubMemory } from './hub-memory.ts';
+import { judgeDeletions } from './judge-deletions.ts';
+import { readWorks } from './read-works.ts';
+import { mergeFleets, type MergedFleets, type SourceFleet } from '../../core/preview/merge-fleets.ts';
+import { type FleetPlanInput, planFleets } from './plan-fleets.ts';
+
+export interface PlanRevisionsInput {
+  readonly folder: string;
+  readonly base: string;
+  readonly head: string;
+  /** The sources that live in the folder's repository; without a settings file one that has all of it. */
+  readonly sources: readonly PlannedSource[];
+  /** What other repositories say, which the merge does not change. None with a hub: there it is already. */
+  readonly others?: readonly SourceFleet[] | undefined;
+  /** Of placements that neither has; see `FleetPlanInput`. */
+  readonly budgetOf?: FleetPlanInput['budgetOf'];
+  /** Compare with where `head` branched off instead of with the tip of `base`. */
+  readonly fromMergeBase: boolean;
+  readonly now?: string | undefined;
+  /** What a hub holds; absent: the repository is all there is. */
+  readonly hub?: World | undefined;
+  /** What controllers noted there of what was deleted and released before. */
+  readonly hubMemory?: HubMemory | undefined;
+  /** The hub itself, for what deletions take away from it; there when `hub` is. */
+  readonly hubApi?: KubeApi | undefined;
+  readonly ambient: Readonly<Record<string, string | undefined>>;
+  /** Told what is being done, for people who wait. */
+  readonly tell: (what: string) => void;
+}
+
+export interface PlannedSource extends Omit<SourceFleet, 'objects'> {
+  readonly paths: readonly string[];
+}
+
+export interface PlannedRevisions {
+  readonly plan: Plan;
+  /** Those that the base does not have. */
+  readonly problems: readonly Problem[];
+}
+
+/** Plans what merging `head` into `base` changes, with the engine, holds and explanations that run after the merge. */
+export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedRevisions> {
+  if (input.now !== undefined && parseRfc3339(input.now) === undefined)
+    throw new InputError(`got ${JSON.stringify(input.now)}, expected a time such as 2026-01-31T12:00:00Z`, {
+      code: 'cli.option',
+      subject: '--now',
+    });
+  const gitDir = await locateGitDir(input.folder);
+  return withComparedCommits({ ...input, gitDir }, (compared) => planCommits(input, compared));
+}
+
+async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
+  const { before, after, head, notes } = compared;
+  input.tell(`reading ${input.base}`);
+  const readers = readersOf(input, compared);
+  const baseFleets = await readSources(readers, before);
+  input.tell(`reading ${input.head}`);
+  const headFleets = await readSources(readers, after);
+  const globs = input.sources.flatMap(({ paths }) => paths);
+  requireManifests([...baseFleets, ...headFleets], input.folder, globs);
+  input.tell('deciding');
+  const others = input.others ?? [];
+  const [stands, comes] = [baseFleets, headFleets].map((fleets) => mergeFleets([...fleets, ...others])) as [
+    MergedFleets,
+    MergedFleets,
+  ];
+  const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
+  const deletions = await Promise.all(
+    headFleets.map((fleet, at) =>
+      judgeDeletions(baseFleets[at] ?? fleet, fleet, {
+        before: [...baseFleets, ...others],
+        all: [...headFleets, ...others],
+        memory: input.hubMemory?.deletions.get(fleet.name),
+        hub: input.hubApi,
+        now,
+      }),
+    ),
+  );
+  const works = await readWorks(input.hubApi, [...stands.objects, ...comes.objects]);
+  const plan = planFleets({
+    base: { fleet: stands, end: { name: input.base, commit: before } },
+    head: { fleet: comes, end: { name: input.head, commit: head } },
+    now,
+    hub: input.hub,
+    works: works.items,
+    deletions,
+    recordsOf: (placement) => recordsOf(input.hubMemory, placement),
+    budgetOf: (placement) => {
+      const key = namespacedName(placement.metadata);
+      return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
+    },
+  });
+  const lostFiles = await lostFilesOf(input, compared, [baseFleets, headFleets]);
+  const problems = newProblems(await problemsOf(baseFleets), await problemsOf(headFleets));
+  return {
+    plan: {
+      ...plan,
+      lostFiles,
+      hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
+      deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
+      notEvaluated: [
+        ...notes,
+        ...unread(headFleets),
+        ...plan.notEvaluated,
+        ...works.notEvaluated,
+        ...(plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
+        ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
+      ],
+    },
+    // A commit that was merged on trial exists nowhere: its files are those of the head.
+    problems: problems.map((problem) => locatedIn(head, after, problem)),
+  };
+}
+
+function unread(heads: readonly Pick<Fleet, 'complete'>[]): readonly string[] {
+  return heads.every(({ complete }) => complete)
+    ? []
+    : ['Some files of the head cannot be read: the last good version of their objects counts.'];
+}
+
+async function lostFilesOf(
+  { sources }: PlanRevisionsInput,
+  { repository, before, after }: ComparedCommits,
+  [bases, heads]: readonly [readonly (Fleet & SourceFleet)[], readonly (Fleet & SourceFleet)[]],
+): Promise<Plan['lostFiles']> {
+  const found = heads.map((head, at) => {
+    const paths = sources[at]?.paths ?? [];
+    return findLostFiles({ repository, before, after, base: bases[at] ?? head, head, paths });
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** When the later of the commits was made, so that a plan can be repeated. */
+function presentOf(fleets: readonly Pick<Fleet, 'commit'>[]): string {
+  const times = fleets.map(({ commit }) => commit?.committer.timeMs ?? 0);
+  return formatRfc3339(instantFromEpochMs(Math.max(...times)));
+}
+
+function recordsOf(memory: HubMemory | undefined, placement: string): readonly CompactRecord[] {
+  return memory !== undefined && 'of' in memory.records ? (memory.records.of.get(placement) ?? []) : [];
+}
+
+function recordsUnread(memory: HubMemory | undefined): readonly string[] {
+  return memory !== undefined && 'problem' in memory.records
+    ? [
+        `A release counts once: the token of a change that was released before is another one, and the records on the hub cannot be read: ${memory.records.problem}`,
+      ]
+    : [];
+}
+
+interface ReadSource {
+  readonly reader: FleetReader;
+  readonly source: Omit<SourceFleet, 'objects'>;
+}
+
+/** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what stood there before. */
+function readersOf(
+  { sources, ambient }: PlanRevisionsInput,
+  { repository }: ComparedCommits,
+): readonly ReadSource[] {
+  return sources.map(({ paths, ...source }) => ({
+    reader: new FleetReader(repository, { paths, keepLastGood: true, ambient }),
+    source,
+  }));
+}
+
+async function readSources(
+  readers: readonly ReadSource[],
+  commit: string,
+): Promise<readonly (Fleet & SourceFleet)[]> {
+  const fleets: (Fleet & SourceFleet)[] = [];
+  for (const { reader, source } of readers) fleets.push({ ...(await reader.read(commit)), ...source });
+  return fleets;
+}
+
+async function problemsOf(fleets: readonly Fleet[]): Promise<readonly Problem[]> {
+  return (await Promise.all(fleets.map((fleet) => checkFleet(fleet)))).flat();
+}
+
+function locatedIn(head: string, after: string, problem: Problem): Problem {
+  const { location } = problem;
+  return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
+}
+
+/** A change answers for the problems it brings, not for those it found. */
+function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
+  const keyOf = ({ code, message, object, location }: Problem): string =>
+    JSON.stringify([code, message, object, location?.file]);
+  const known = new Set(before.map(keyOf));
+  return after.filter((problem) => !known.has(keyOf(problem)));
+}

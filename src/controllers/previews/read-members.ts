@@ -1,0 +1,44 @@
+import pLimit from 'p-limit';
+import { sha256 } from '../../adapters/store/world-digest.ts';
+import { BerthError, errorText } from '../../core/errors.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../core/sync/apply-set.ts';
+import { ApplySetRegistry } from '../sources/members/apply-set-registry.ts';
+
+/** Requests that are under way at the same time. */
+const CONCURRENCY = 8;
+
+/** What stands on a hub of the kinds of a source, by identity. */
+export interface HubMembers {
+  /** Of the source itself, those among them whose deletion is held. */
+  readonly own: ReadonlyMap<string, KubeObject>;
+  /** Of other sources. */
+  readonly others: ReadonlySet<string>;
+  /** Why some of it may be missing here; '': nothing is. */
+  readonly problem: string;
+}
+
+/**
+ * What the controller finds on the hub of a source: the members of its ApplySet. What cannot be read is told, and is no reason to have no
+ * plan.
+ * @param objects what Git says, whose kinds are listed as well
+ */
+export async function readMembers(
+  api: KubeApi,
+  source: string,
+  objects: readonly KubeObject[],
+): Promise<HubMembers> {
+  const parent = parentOfSource(source);
+  const limit = pLimit(CONCURRENCY);
+  const registry = new ApplySetRegistry({ api, parent, id: applySetId(sha256, parent), limit });
+  try {
+    const kinds = uniqueKinds([...memberKinds(await registry.readParent()), ...objects]);
+    const { own, others, unlisted } = await registry.listMembers(kinds);
+    const problem = unlisted.map(({ resource, error }) => `${resource}: ${errorText(error)}`).join('; ');
+    return { own, others: new Set(others.keys()), problem };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return { own: new Map(), others: new Set(), problem: errorText(error) };
+  }
+}

@@ -1,0 +1,118 @@
+import { digestWorld, sha256, type WorldDigest } from '../../adapters/store/world-digest.ts';
+import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
+import type { Placement } from '../../core/model/placement.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { Clock } from '../../core/ports.ts';
+import { sameClusters } from '../../core/publish/cluster-change.ts';
+import { listedClusters } from '../../core/publish/decision-page.ts';
+import { specHash } from '../../core/publish/decide-publication.ts';
+import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/decision-record.ts';
+import type { World } from '../../core/snapshot/world.ts';
+import type { PublishedDecision } from '../../core/publish/published-decision.ts';
+
+export interface RecorderOptions {
+  readonly clock: Clock;
+  readonly engineVersion: string;
+  /** The commit that the hub was last synced to, of the source that the placement comes from. */
+  readonly commitBehind: (placement: Placement) => CommitInfo | undefined;
+  readonly inventoryRevision: () => number;
+  /** `text`: the record's JSON. */
+  readonly append: (record: DecisionRecord, world: WorldDigest, text: string) => void;
+}
+
+/** Ties each publication to the world that it was computed from. */
+export class DecisionRecorder {
+  readonly #options: RecorderOptions;
+  readonly #worldOf = new WeakMap<ScheduleResult, World>();
+  readonly #resultsOf = new WeakMap<World, Map<string, ScheduleResult>>();
+  readonly #digestOf = new WeakMap<World, WorldDigest>();
+  /** The world that the last record names. Only a shortcut, and no reason to keep it in memory. */
+  #recorded: WeakRef<World> | undefined;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Remembers the inputs of a result for as long as the result lives. A result that an engine hands out again follows from
+   * the newest world as well; the earlier one can go.
+   */
+  saw(world: World, result: ScheduleResult): void {
+    this.#worldOf.set(result, world);
+    const results = this.#resultsOf.get(world) ?? new Map<string, ScheduleResult>();
+    results.set(namespacedName(result.placement.metadata), result);
+    this.#resultsOf.set(world, results);
+  }
+
+  /** What the result was decided from; undefined when that is unknown. */
+  worldOf(result: ScheduleResult): World | undefined {
+    return this.#worldOf.get(result);
+  }
+
+  /** @returns the hash of the record, '' when the inputs are unknown */
+  record(entry: PublishedDecision): string {
+    const decided = decidedText(entry.result);
+    const inputs = this.#inputsOf(entry, decided);
+    if (inputs === undefined) return '';
+    const { clock, engineVersion, commitBehind, inventoryRevision, append } = this.#options;
+    const now = commitBehind(entry.result.placement);
+    const { record, text } = sealRecord(sha256, {
+      placement: entry.placement,
+      spec: specHash(sha256, entry.result.placement),
+      publishedAt: new Date(entry.found?.atMs ?? clock.now()).toISOString(),
+      engineVersion,
+      commit:
+        now === undefined
+          ? null
+          : { id: now.id, author: `${now.author.name} <${now.author.email}>`, subject: now.subject },
+      inventoryRevision: inventoryRevision(),
+      inputs: inputs.hash,
+      decided,
+      clusters: entry.groups.reduce((sum, group) => sum + group.decisions.length, 0),
+      published: isAsDecided(entry) ? null : entry.groups,
+      added: entry.added,
+      removed: entry.removed,
+      released: releaseOf(entry, now),
+      ...(entry.found && { afterRestart: true as const }),
+    });
+    append(record, inputs, text);
+    return record.hash;
+  }
+
+  /**
+   * What is published while passes go on names one world where it can, not one for each pass: to digest a world and to keep it
+   * costs, the more so when it holds every page that was written since the one before.
+   */
+  #inputsOf({ placement, result }: PublishedDecision, decided: string): WorldDigest | undefined {
+    const recorded = this.#recorded?.deref();
+    const then = recorded && this.#resultsOf.get(recorded)?.get(placement);
+    const isSame =
+      then !== undefined &&
+      (then === result || (isOfSameSpec(then, result) && decidedText(then) === decided));
+    const world = isSame ? recorded : this.#worldOf.get(result);
+    if (world === undefined) return undefined;
+    if (world !== recorded) this.#recorded = new WeakRef(world);
+    const inputs = this.#digestOf.get(world) ?? digestWorld(world);
+    this.#digestOf.set(world, inputs);
+    return inputs;
+  }
+}
+
+function isOfSameSpec(a: ScheduleResult, b: ScheduleResult): boolean {
+  const [before, after] = [a.placement.metadata, b.placement.metadata];
+  return before.uid === after.uid && before.generation === after.generation;
+}
+
+function isAsDecided({ groups, result }: PublishedDecision): boolean {
+  return sameClusters(listedClusters(groups), result.selected);
+}
+
+/** A release by hand names who; one that came with a commit was made by its author. */
+function releaseOf(
+  { released }: PublishedDecision,
+  commit: CommitInfo | undefined,
+): DecisionRecord['released'] {
+  if (released === undefined) return null;
+  return { token: released.token, by: released.by ?? commit?.author.name ?? 'unknown' };
+}

@@ -1,0 +1,136 @@
+import { ConflictError, InputError } from '../../core/errors.ts';
+import { CONFIG_MAP } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import {
+  type CompactRecord,
+  compactRecord,
+  newRecords,
+  planRecordData,
+  RECORDS_LABEL,
+  RECORDS_NAME,
+} from '../../core/publish/compact-record.ts';
+import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { Digest } from '../../core/publish/plan-token.ts';
+
+/** Publications that come together are written together. */
+const GATHER_MS = 1_000;
+const RETRY_MS = 15_000;
+/** Beyond this, the oldest that wait are given up: a hub that refuses them must not fill the memory. */
+const MAX_WAITING = 500;
+
+export interface HubRecordsOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly digest: Digest;
+  /** Hash of the last record up to which the hub has them all, kept over restarts. Default: not kept. */
+  readonly through?: {
+    readonly get: () => string | undefined;
+    readonly set: (hash: string) => void;
+  };
+  /** Asked before records are written; those of a process that may not write wait. Default: always true. */
+  readonly mayWrite?: (() => boolean) | undefined;
+}
+
+/**
+ * Keeps compact records of what was published on the hub itself, where the next leader, and a person with a kubeconfig, find them.
+ * Written behind the publisher's back: trouble here costs records, never a decision.
+ */
+export class HubRecords {
+  readonly #options: HubRecordsOptions;
+  readonly #waiting = new Map<string, CompactRecord[]>();
+  #cancel: (() => void) | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #closed = false;
+  #last: string | undefined;
+
+  constructor(options: HubRecordsOptions) {
+    this.#options = options;
+  }
+
+  append(record: DecisionRecord): void {
+    this.#last = record.hash;
+    const namespace = record.placement.slice(0, record.placement.indexOf('/'));
+    const earlier = this.#waiting.get(namespace) ?? [];
+    this.#wait(namespace, [...earlier, compactRecord(this.#options.digest, record)]);
+    this.#schedule(GATHER_MS);
+  }
+
+  /** What a process that was killed did not get to write. @param records the newest on this disk, oldest first */
+  resume(records: readonly DecisionRecord[]): void {
+    const through = this.#options.through?.get();
+    const at = records.findLastIndex(({ hash }) => hash === through);
+    for (const record of records.slice(at + 1)) this.append(record);
+  }
+
+  /** Writes what waits, once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel?.();
+    await this.#writing;
+    await this.#writeAll();
+  }
+
+  /** @param records all of the namespace, the oldest first */
+  #wait(namespace: string, records: readonly CompactRecord[]): void {
+    this.#waiting.set(namespace, records.slice(-MAX_WAITING));
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#closed) return;
+    this.#cancel ??= this.#options.clock.schedule(delayMs, () => {
+      this.#cancel = undefined;
+      this.#writing = this.#writing.then(() => this.#writeAll());
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    if (this.#options.mayWrite?.() === false) return this.#schedule(RETRY_MS);
+    const batches = [...this.#waiting];
+    const last = this.#last;
+    let isComplete = true;
+    this.#waiting.clear();
+    for (const [namespace, records] of batches) {
+      try {
+        await this.#write(namespace, records);
+      } catch (error) {
+        this.#options.log.warn('records not written to the hub', { namespace, error });
+        // The namespace is gone, or Berth may not write there: no use in trying again.
+        if (error instanceof InputError) continue;
+        this.#wait(namespace, [...records, ...(this.#waiting.get(namespace) ?? [])]);
+        this.#schedule(RETRY_MS);
+        isComplete = false;
+      }
+    }
+    const { through } = this.#options;
+    if (isComplete && last !== undefined && through?.get() !== last) through?.set(last);
+  }
+
+  async #write(namespace: string, records: readonly CompactRecord[], again = true): Promise<void> {
+    const { api } = this.#options;
+    const key = { namespace, name: RECORDS_NAME };
+    const before = await api.get(CONFIG_MAP, key);
+    const data = planRecordData(dataOf(before), newRecords(dataOf(before), records));
+    if (Object.keys(data).length === 0) return;
+    const options = { fieldManager: 'berth' };
+    if (before === undefined) {
+      const metadata = { ...key, labels: { [RECORDS_LABEL]: 'true' } };
+      const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+      try {
+        await api.create(CONFIG_MAP, made, options);
+        return;
+      } catch (error) {
+        // The leader before us, or a write whose answer was lost: add to what is there.
+        if (!(error instanceof ConflictError) || !again) throw error;
+        return this.#write(namespace, records, false);
+      }
+    }
+    // Keys are never written twice with different texts, so no version is needed to add to them.
+    await api.mergePatch(CONFIG_MAP, key, { data }, options);
+  }
+}
+
+export function dataOf(object: KubeObject | undefined): Readonly<Record<string, string>> {
+  return (object?.['data'] ?? {}) as Readonly<Record<string, string>>;
+}

@@ -1,0 +1,58 @@
+import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import { canonicalJson } from '../../core/model/json-equal.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Leadership } from '../../runtime/leader-election/leadership.ts';
+import type { HubInventory } from '../inventory/hub-inventory.ts';
+import type { SchedulingLoop } from '../scheduling/scheduling-loop.ts';
+import { placementsOf } from './decision-view.ts';
+import type { PlacementPublisher } from './placement-publisher.ts';
+import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
+
+/** Turns what the watches show into events of the placements, and asks for a new transition where decisions may depend on it. */
+export function listenToInventory(
+  inventory: HubInventory,
+  parts: {
+    readonly scheduling: Pick<SchedulingLoop, 'request'>;
+    readonly publisher: Pick<PlacementPublisher, 'handle'>;
+    readonly states: Pick<PlacementStates, 'moving'>;
+    readonly leadership: Pick<Leadership, 'isHeld'>;
+  },
+): void {
+  const { scheduling, publisher, states, leadership } = parts;
+  for (const { store } of [inventory.clusters, inventory.clusterSets, inventory.bindings, inventory.scores])
+    store.onChange(() => scheduling.request('inputs'));
+  inventory.placements.store.onChange((change) =>
+    publisher.handle(change.key, { kind: 'placement-changed', change, isInput: () => isInputChange(change) }),
+  );
+  inventory.decisions.store.onChange((change) => {
+    // Our own decisions are inputs for the next pass, but no reason to look at their placement again.
+    scheduling.request('decisions');
+    const { isHeld: isLeader } = leadership;
+    for (const key of placementsOf(change)) {
+      const isPlacementThere = inventory.placements.store.get(key) !== undefined;
+      publisher.handle(key, { kind: 'page-changed', change, isLeader, isPlacementThere });
+    }
+  });
+  inventory.works.store.onChange(({ before, after }) => {
+    if (states.moving.length === 0 || statusText(before) === statusText(after)) return;
+    for (const key of states.moving) publisher.handle(key, { kind: 'works-changed' });
+  });
+}
+
+/** Did anything change that a decision may depend on? Status does not count. */
+function isInputChange({ before, after }: ObjectChange): boolean {
+  if (before === undefined || after === undefined) return true;
+  const inputs = ({ metadata }: KubeObject): string =>
+    canonicalJson([
+      metadata.uid,
+      metadata.generation,
+      metadata.labels,
+      metadata.annotations,
+      metadata.deletionTimestamp,
+    ]);
+  return inputs(before) !== inputs(after);
+}
+
+function statusText(object: KubeObject | undefined): string {
+  return canonicalJson(object?.['status'] ?? null);
+}

@@ -1,0 +1,110 @@
+import { BugError } from '../../core/errors.ts';
+import { apiVersionOf, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Placement, PlacementStatus } from '../../core/model/placement.ts';
+import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { pageLabels } from '../../core/publish/decision-page.ts';
+import type { PlacementAction } from '../../core/publish/machine/placement-action.ts';
+import type { PageAction } from '../../core/publish/plan-pages.ts';
+import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
+
+const FENCE_ANNOTATION = 'berth.dev/fence';
+
+type ActionOf<K extends PlacementAction['kind']> = Extract<PlacementAction, { kind: K }>;
+
+/** The requests to the hub that publishing makes. Every write carries the version that it was planned on. */
+export class PageRequests {
+  readonly #api: KubeApi;
+
+  constructor(api: KubeApi) {
+    this.#api = api;
+  }
+
+  /** The pages that carry the label of the placement. */
+  async list({ metadata: { namespace = '', name } }: Placement): Promise<readonly KubeObject[]> {
+    const labelSelector = `${PLACEMENT_LABEL}=${name}`;
+    return (await this.#api.list(PLACEMENT_DECISION, { namespace, labelSelector })).items;
+  }
+
+  /** Changes the version of the page, so that a write of unknown outcome that was planned on the one before is refused. */
+  fence(page: KubeObject): Promise<KubeObject> {
+    return this.#patchMetadata(page, { annotations: { [FENCE_ANNOTATION]: page.metadata.resourceVersion } });
+  }
+
+  /** @returns the page after the write; undefined when it was deleted */
+  async write({ placement, write, before }: ActionOf<'write-page'>): Promise<KubeObject | undefined> {
+    if (write.kind === 'create') {
+      const page = newPage(placement, write);
+      return answeredObject(await this.#api.create(PLACEMENT_DECISION, page, METADATA_ANSWER), page, {});
+    }
+    if (before === undefined)
+      throw new BugError('the plan writes to a page that is not there', {
+        code: 'publish.page',
+        subject: write.page,
+      });
+    switch (write.kind) {
+      case 'label': {
+        const labels = pageLabels(placement.metadata.name, write.group);
+        return this.#patchMetadata(before, { labels, ownerReferences: [ownerReference(placement)] });
+      }
+      case 'write': {
+        const status = { decisions: write.decisions };
+        const patch = { metadata: versionOf(before), status };
+        const options = { ...METADATA_ANSWER, subresource: 'status' } as const;
+        const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, options);
+        return answeredObject(answer, before, { status });
+      }
+      case 'delete':
+        await this.#api.delete(PLACEMENT_DECISION, keyOf(before), versionOf(before));
+        return undefined;
+    }
+  }
+
+  async patchStatus(placement: Placement, status: PlacementStatus): Promise<KubeObject> {
+    const before = placement as unknown as KubeObject;
+    const patch = { metadata: versionOf(before), status };
+    const options = { ...METADATA_ANSWER, subresource: 'status' } as const;
+    const answer = await this.#api.mergePatch(PLACEMENT, keyOf(before), patch, options);
+    return answeredObject(answer, before, { status });
+  }
+
+  async #patchMetadata(before: KubeObject, changed: object): Promise<KubeObject> {
+    const patch = { metadata: { ...versionOf(before), ...changed } };
+    const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, METADATA_ANSWER);
+    return answeredObject(answer, before, {});
+  }
+}
+
+function versionOf({ metadata: { uid, resourceVersion } }: KubeObject) {
+  return { uid, resourceVersion };
+}
+
+function keyOf({ metadata: { namespace = '', name } }: KubeObject): { namespace: string; name: string } {
+  return { namespace, name };
+}
+
+function newPage(placement: Placement, action: PageAction & { readonly kind: 'create' }): KubeObject {
+  return {
+    apiVersion: apiVersionOf(PLACEMENT_DECISION),
+    kind: PLACEMENT_DECISION.kind,
+    metadata: {
+      name: action.page,
+      namespace: placement.metadata.namespace,
+      labels: pageLabels(placement.metadata.name, action.group),
+      ownerReferences: [ownerReference(placement)],
+    },
+  };
+}
+
+function ownerReference(placement: Placement) {
+  const { name, uid = '' } = placement.metadata;
+  return {
+    apiVersion: apiVersionOf(PLACEMENT),
+    kind: PLACEMENT.kind,
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}

@@ -1,0 +1,58 @@
+import type { Logger } from '../../core/ports.ts';
+import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { PastRecords } from '../../core/publish/machine/placement-facts.ts';
+
+/** The records that the process before this one left, as far as placements were not compared with them yet. */
+export class PastPublications {
+  readonly #newest = new Map<string, DecisionRecord>();
+  readonly #log: Logger;
+  #oldestAtMs = -Infinity;
+  #areReadable = true;
+  #isForgotten = false;
+  readonly #loading: Promise<void>;
+
+  /** @param records oldest first */
+  constructor(records: Promise<readonly DecisionRecord[]>, log: Logger) {
+    this.#log = log;
+    this.#loading = this.#load(records);
+  }
+
+  /** Resolves when the records were read, or could not be; no placement is to be looked at before. */
+  whenLoaded(): Promise<void> {
+    return this.#loading;
+  }
+
+  /** Another process published after these records were made, so they do not describe what is on the hub. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#newest.clear();
+  }
+
+  /** @param placement `namespace/name` */
+  of(placement: string): PastRecords {
+    const [newest, oldestAtMs, areReadable] = [
+      this.#newest.get(placement),
+      this.#oldestAtMs,
+      this.#areReadable,
+    ];
+    return { newest, oldestAtMs, areReadable };
+  }
+
+  /** The placement was compared with its record. */
+  drop(placement: string): void {
+    this.#newest.delete(placement);
+  }
+
+  async #load(loading: Promise<readonly DecisionRecord[]>): Promise<void> {
+    try {
+      const records = await loading;
+      if (this.#isForgotten) return;
+      for (const record of records) this.#newest.set(record.placement, record);
+      const [oldest] = records;
+      if (oldest !== undefined) this.#oldestAtMs = Date.parse(oldest.publishedAt);
+    } catch (error) {
+      this.#areReadable = false;
+      this.#log.warn('records not read, so that none is made of what was published before', { error });
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { TransientError } from '../../core/errors.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { Placement } from '../../core/model/placement.ts';
+import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { Clock, Logger } from '../../core/ports.ts';
+import { outcomeOf } from '../../core/publish/machine/decide-now.ts';
+import type { PassEnd, PlacementAction } from '../../core/publish/machine/placement-action.ts';
+import type { PlacementEvent } from '../../core/publish/machine/placement-event.ts';
+import type { Facts } from '../../core/publish/machine/placement-facts.ts';
+import type { SettledPage } from '../../core/publish/plan-pages.ts';
+import type { PublishedDecision } from '../../core/publish/published-decision.ts';
+import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+import type { FleetHappening } from '../events/fleet-events.ts';
+import type { LookFacts } from './look-facts.ts';
+import type { PageRequests } from './page-requests.ts';
+import type { PastPublications } from './past-publications.ts';
+import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
+import type { PlanApprovals } from './plan-approvals.ts';
+import type { PublishMemory } from './publish-memory.ts';
+
+export interface PublisherOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly states: PlacementStates;
+  readonly facts: LookFacts;
+  readonly requests: PageRequests;
+  readonly memory: PublishMemory;
+  readonly past: Pick<PastPublications, 'drop'>;
+  /** Fills the memory of a placement that another process published before; waited for before each look. */
+  readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
+  readonly approvals: Pick<PlanApprovals, 'judged'>;
+  /** Newest result of a placement; undefined while it has not been scheduled. */
+  readonly resultOf: (placement: string) => ScheduleResult | undefined;
+  /** Keeps the decision and its inputs; the record's hash. */
+  readonly record: (entry: PublishedDecision) => string;
+  readonly emit: (happening: FleetHappening) => void;
+  /** What is published now, after each complete pass. */
+  readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
+  readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
+  readonly lookAgain: (placement: string) => void;
+}
+
+/** Carries out what the state machine of each placement asks for, and reports the answers to it. It decides nothing itself. */
+export class PlacementPublisher {
+  readonly #options: PublisherOptions;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * One look at a placement and all that follows from it.
+   * @param key `namespace/name` of the placement
+   * @throws what an action threw; the look is to be repeated
+   */
+  async reconcile(key: string): Promise<ReconcileOutcome> {
+    const { facts, recall, resultOf } = this.#options;
+    const placement = facts.placement(key);
+    const result = resultOf(key);
+    if (placement !== undefined && mayBePublished(placement, result)) await recall?.(placement);
+    const now = this.#facts(key);
+    const end = await this.#pass(key, now === undefined ? { kind: 'gone' } : { kind: 'look', facts: now });
+    if (end.kind === 'failed') throw end.error;
+    return end.kind === 'done' ? DONE : end;
+  }
+
+  /** Something happened to the placement outside of a look. */
+  handle(key: string, event: PlacementEvent): void {
+    for (const action of this.#step(key, event)) void this.#begin(key, action);
+  }
+
+  /** The clusters that publishing the result now would leave on the pages. Changes nothing. */
+  outcomeOf(key: string, result: ScheduleResult): readonly string[] {
+    const { facts, states, clock } = this.#options;
+    const placement = facts.placement(key);
+    if (placement === undefined) return result.selected;
+    return outcomeOf(states.of(key), facts.of(key, placement, result), result, clock.now());
+  }
+
+  #facts(key: string): Facts | undefined {
+    const { facts, resultOf } = this.#options;
+    const placement = facts.placement(key);
+    return placement && facts.of(key, placement, resultOf(key));
+  }
+
+  /** Sends the event and then each answer, until the pass ends. */
+  #pass(key: string, first: PlacementEvent): Promise<PassEnd> {
+    return new Promise((resolve) => {
+      const carryOut = (actions: readonly PlacementAction[]): void => {
+        for (const action of actions) {
+          if (action.kind === 'end') resolve(action.end);
+          else this.#begin(key, action)?.then(send, abandon);
+        }
+      };
+      const send = (event: PlacementEvent): void => {
+        try {
+          carryOut(this.#step(key, event));
+        } catch (error) {
+          abandon(error);
+        }
+      };
+      // A defect ends this pass and no other.
+      const abandon = (error: unknown): void => {
+        carryOut(this.#step(key, { kind: 'abandoned', error }));
+        resolve({ kind: 'failed', error });
+      };
+      send(first);
+    });
+  }
+
+  #step(key: string, event: PlacementEvent): readonly PlacementAction[] {
+    const { states, clock } = this.#options;
+    return states.step(key, event, clock.now());
+  }
+
+  /** Carries the action out, or begins to: then its answer follows. */
+  #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
+    const { memory, past, approvals, onSettled, decideAgain, lookAgain } = this.#options;
+    switch (action.kind) {
+      case 'read-pages':
+      case 'fence-page':
+      case 'write-page':
+        return this.#request(key, action).catch((error: unknown) => failed('pages', error));
+      case 'patch-status':
+        return this.#request(key, action).catch((error: unknown) => failed('status', error));
+      case 'yield':
+        return nextTurn().then(() => ({ kind: 'resumed' }));
+      case 'persist':
+        return this.#persist(key, action);
+      case 'record':
+        return this.#record(action.entry);
+      case 'remember':
+        return void memory.set(key, action.state);
+      case 'forget':
+        return void memory.delete(key);
+      case 'drop-record':
+        return void past.drop(key);
+      case 'judge-plans':
+        return void approvals.judged(key, action.plans, action.outcome);
+      case 'settled':
+        return void onSettled(key, action.pages);
+      case 'decide-again':
+        return void decideAgain(action.cause, key);
+      case 'look-again':
+        return void lookAgain(key);
+      default:
+        return void this.#tell(key, action);
+    }
+  }
+
+  async #request(
+    key: string,
+    action: Extract<PlacementAction, { kind: 'read-pages' | 'fence-page' | 'write-page' | 'patch-status' }>,
+  ): Promise<PlacementEvent> {
+    const { requests, facts } = this.#options;
+    switch (action.kind) {
+      case 'read-pages': {
+        const pages = await requests.list(action.placement);
+        return { kind: 'pages-read', pages, seen: facts.pages(key) };
+      }
+      case 'fence-page':
+        return { kind: 'page-fenced', page: await requests.fence(action.page) };
+      case 'write-page': {
+        const after = await requests.write(action);
+        return { kind: 'page-written', after, seen: facts.page(key, action.write.page) };
+      }
+      case 'patch-status': {
+        const after = await requests.patchStatus(action.placement, action.status);
+        return {
+          kind: 'status-written',
+          after,
+          seen: facts.placement(key) as unknown as KubeObject | undefined,
+        };
+      }
+    }
+  }
+
+  async #persist(
+    key: string,
+    { state }: Extract<PlacementAction, { kind: 'persist' }>,
+  ): Promise<PlacementEvent> {
+    const { memory, log } = this.#options;
+    await memory.persist(key, state).catch((error: unknown) =>
+      // As with records: a full disk costs memory, never a decision.
+      log.error('a removal counts only as long as this process lives', { placement: key, error }),
+    );
+    return { kind: 'persisted' };
+  }
+
+  async #record(entry: PublishedDecision): Promise<PlacementEvent> {
+    try {
+      return { kind: 'recorded', hash: this.#options.record(entry) };
+    } catch (error) {
+      return failed('record', error);
+    }
+  }
+
+  #tell(
+    key: string,
+    action: Extract<
+      PlacementAction,
+      { kind: 'tell-published' | 'tell-held' | 'tell-found' | 'tell-restored' | 'end' }
+    >,
+  ): void {
+    const { emit, log } = this.#options;
+    switch (action.kind) {
+      case 'tell-published': {
+        const { clusters, writes, record, entry } = action;
+        const { added, removed } = entry;
+        return emit({ kind: 'published', placement: key, clusters, added, removed, writes, record });
+      }
+      case 'tell-held': {
+        const { reason, message, token } = action.hold;
+        return emit({ kind: 'held', placement: key, reason, message, token });
+      }
+      case 'tell-found':
+        return log.info('published before the restart, recorded now', {
+          placement: key,
+          record: action.record,
+        });
+      case 'tell-restored':
+        return log.warn('others changed what is published, it is put back', {
+          placement: key,
+          pages: action.pages,
+        });
+      case 'end':
+        return;
+    }
+  }
+}
+
+function failed(of: 'pages' | 'status' | 'record', error: unknown): PlacementEvent {
+  return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
+}
+
+/** Only then does what was published before matter. */
+function mayBePublished({ metadata }: Placement, result: ScheduleResult | undefined): boolean {
+  const isOfIt = result !== undefined && result.placement.metadata.uid === metadata.uid;
+  return isOfIt && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;
+}

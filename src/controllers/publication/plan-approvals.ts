@@ -1,0 +1,93 @@
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { SourceObject } from '../../core/model/source-object.ts';
+import type { Clock } from '../../core/ports.ts';
+import { approvedPlans } from '../../core/publish/approved-plans.ts';
+import {
+  isSamePlan,
+  type PendingPlan,
+  planAfterFollow,
+  planAfterJudgement,
+  type PlanOutcome,
+  plansAfterRead,
+  type SourcePlans,
+} from '../../core/publish/pending-plans.ts';
+
+export interface PlansStore {
+  get(source: string): SourcePlans | undefined;
+  set(source: string, plans: SourcePlans): void;
+}
+
+/** Keeps which plans the commits that are being followed were approved with. What they mean is said in `core/publish/pending-plans.ts`. */
+export class PlanApprovals {
+  readonly #store: PlansStore;
+  readonly #clock: Clock;
+  readonly #sources: readonly string[];
+  /** By source: placements of which the commit that is on its way to the hub withdraws or replaces an approval. */
+  readonly #withdrawn = new Map<string, ReadonlySet<string>>();
+  readonly #listeners = new Set<(placement: string) => void>();
+
+  constructor(store: PlansStore, clock: Clock, sources: readonly string[]) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#sources = sources;
+  }
+
+  /** The source was read at this commit; nothing of it is on the hub yet. */
+  read(source: string, commit: string | undefined, objects: readonly SourceObject<KubeObject>[]): void {
+    const before = this.#store.get(source);
+    const now = approvedPlans(objects.map(({ object }) => object));
+    const plans = plansAfterRead(before, now, commit);
+    const gone = Object.entries(before?.pending ?? {}).filter(
+      ([placement, { tokens }]) => tokens.join() !== (now.get(placement) ?? []).join(),
+    );
+    const earlier = this.#withdrawn.get(source) ?? [];
+    this.#withdrawn.set(source, new Set([...earlier, ...gone.map(([placement]) => placement)]));
+    if (JSON.stringify(plans) !== JSON.stringify(before)) this.#store.set(source, plans);
+  }
+
+  /** The hub was made to follow what was read, as far as that was possible. */
+  followed(source: string): void {
+    const nowMs = this.#clock.now();
+    const placements = Object.keys(this.#store.get(source)?.pending ?? {});
+    this.#update(source, placements, (plan) => planAfterFollow(plan, nowMs));
+    const withdrawn = this.#withdrawn.get(source) ?? [];
+    this.#withdrawn.delete(source);
+    for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
+  }
+
+  /** Called with a placement (`namespace/name`) when the hub follows a commit that withdraws or replaces its approval: what it held may happen. */
+  onWithdrawn(listener: (placement: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** @param placement `namespace/name` */
+  pendingFor(placement: string): readonly PendingPlan[] {
+    return this.#sources.flatMap((source) => this.#store.get(source)?.pending[placement] ?? []);
+  }
+
+  /** What came of these plans for the placement. One that was read since is not judged. */
+  judged(placement: string, plans: readonly PendingPlan[], outcome: PlanOutcome): void {
+    for (const source of this.#sources)
+      this.#update(source, [placement], (plan) =>
+        plans.some((judged) => isSamePlan(judged, plan)) ? planAfterJudgement(plan, outcome) : plan,
+      );
+  }
+
+  #update(
+    source: string,
+    placements: readonly string[],
+    change: (plan: PendingPlan) => PendingPlan | undefined,
+  ): void {
+    const plans = this.#store.get(source);
+    if (plans === undefined) return;
+    const changed = placements.flatMap((placement) => {
+      const plan = plans.pending[placement];
+      const next = plan && change(plan);
+      return plan === next ? [] : [[placement, next] as const];
+    });
+    if (changed.length === 0) return;
+    const pending = Object.entries({ ...plans.pending, ...Object.fromEntries(changed) });
+    const left = pending.filter((entry): entry is [string, PendingPlan] => entry[1] !== undefined);
+    this.#store.set(source, { ...plans, pending: Object.fromEntries(left) });
+  }
+}

@@ -1,0 +1,95 @@
+import { decisionPageOf, placementOfPage } from '../../core/publish/decision-page.ts';
+import { OTHERS_QUIET_MS } from '../../core/publish/machine/pages-of-others.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { listNames } from '../../core/publish/judge-result.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
+import { WorkQueue } from '../../runtime/work-queue.ts';
+import { DecisionView, placementsOf } from './decision-view.ts';
+import type { HubInventory } from '../inventory/hub-inventory.ts';
+import type { PublishedBook } from '../../core/publish/published-book.ts';
+
+/**
+ * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by. What is published is
+ * what stands in the PlacementDecisions once they rest.
+ */
+export class UpstreamDecisions {
+  readonly queue: WorkQueue;
+  readonly #inventory: HubInventory;
+  readonly #book: PublishedBook;
+  readonly #clock: Clock;
+  readonly #view: DecisionView;
+  readonly #cancel = new Map<string, () => void>();
+
+  constructor(options: {
+    readonly inventory: HubInventory;
+    readonly book: PublishedBook;
+    readonly clock: Clock;
+  }) {
+    this.#inventory = options.inventory;
+    this.#book = options.book;
+    this.#clock = options.clock;
+    this.queue = new WorkQueue(options.clock);
+    this.#view = new DecisionView(options.inventory.decisions.store);
+  }
+
+  start(supervisor: Supervisor): void {
+    supervisor.start('upstream decisions', (signal) => this.follow(signal));
+  }
+
+  /** Until the signal aborts. */
+  async follow(signal: AbortSignal): Promise<void> {
+    await this.whenSettled(signal);
+    if (signal.aborted) return;
+    const unsubscribe = this.#inventory.decisions.store.onChange((change) => {
+      for (const placement of placementsOf(change)) this.#touch(placement);
+    });
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    unsubscribe();
+    for (const cancel of this.#cancel.values()) cancel();
+    this.#cancel.clear();
+  }
+
+  /** Two controllers at work: placements that Berth marked as its own, while it is told to leave them to OCM. */
+  warnings(): readonly string[] {
+    const marked = this.#inventory.placements.store
+      .list()
+      .filter(({ metadata }) => metadata.annotations?.[SCHEDULER_ANNOTATION] === 'berth')
+      .map(({ metadata }) => namespacedName(metadata));
+    if (marked.length === 0) return [];
+    return [
+      `marked as scheduled by Berth, so that OCM leaves them alone, but this controller runs with schedule: upstream: ${listNames(marked)}`,
+    ];
+  }
+
+  async whenSettled(signal: AbortSignal): Promise<void> {
+    await this.#inventory.whenSynced(signal);
+    if (signal.aborted) return;
+    for (const decision of this.#inventory.decisions.store.list()) this.#take(placementOfPage(decision));
+  }
+
+  #touch(placement: string): void {
+    this.#cancel.get(placement)?.();
+    this.#cancel.set(
+      placement,
+      this.#clock.schedule(OTHERS_QUIET_MS, () => {
+        this.#cancel.delete(placement);
+        this.#take(placement);
+      }),
+    );
+  }
+
+  #take(placement: string | undefined): void {
+    if (placement === undefined) return;
+    const pages = this.#view.pagesOf(placement).map((page) => decisionPageOf(page, undefined));
+    this.#book.set(
+      placement,
+      pages.map(({ name, group, decisions }) => ({
+        name,
+        group: group ?? { name: '', index: 0 },
+        decisions,
+      })),
+    );
+  }
+}

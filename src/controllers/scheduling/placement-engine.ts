@@ -1,0 +1,9 @@
+import type { EachResult } from '../../core/placement/engine.ts';
+import { WorldFollower } from '../../core/placement/follow/world-follower.ts';
+import type { World } from '../../core/snapshot/world.ts';
+
+/** Berth's own engine: from one pass to the next it looks only at what changed. Results are computed as they are asked for. */
+export function startEngine(): (world: World) => EachResult {
+  const follower = new WorldFollower();
+  return (world) => follower.decide(world);
+}

@@ -1,0 +1,116 @@
+import type { CommitStatus } from '../../../adapters/scm/commit-status.ts';
+import { BerthError, InputError, TransientError } from '../../../core/errors.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+import type { Clock, Logger } from '../../../core/ports.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
+import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import { WakeUp } from '../../../runtime/wake-up.ts';
+import type { Fleet } from '../manifests/fleet.ts';
+
+export interface CommitReporterOptions {
+  /** `berth/SOURCE` tells statuses of several sources of one repository apart. */
+  readonly source: string;
+  readonly targetUrl?: string | undefined;
+  readonly post: (status: CommitStatus, signal: AbortSignal) => Promise<void>;
+  /** What was told last, across restarts: a restart tells nothing twice. */
+  readonly told: { get(key: string): ToldStatus | undefined; set(key: string, value: ToldStatus): void };
+  /** Only one of several processes reports. Default: this one. */
+  readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface ToldStatus {
+  readonly commit: string;
+  readonly text: string;
+}
+
+/** Forges count requests: between two of ours passes at least this long. */
+const MIN_INTERVAL_MS = 1_000;
+/** Of commits that come faster than they can be told the oldest are left out. */
+const MAX_WAITING = 100;
+/** A status that nobody takes for so long is given up. */
+const MAX_TRIES = 12;
+
+/**
+ * Tells the forge what each commit of a source is like: `success`, or `failure` with the first broken file, its line and column.
+ * Runs beside the loop that reads commits and never holds it up.
+ */
+export class CommitReporter {
+  readonly #options: CommitReporterOptions;
+  readonly #waiting = new Map<string, CommitStatus>();
+  readonly #wakeUp = new WakeUp();
+
+  constructor(options: CommitReporterOptions) {
+    this.#options = options;
+  }
+
+  report(fleet: Fleet): void {
+    const { source, told, targetUrl } = this.#options;
+    if (fleet.commit === undefined) return;
+    const status = { ...statusOf(fleet), commit: fleet.commit.id, context: `berth/${source}`, targetUrl };
+    const last = told.get(source);
+    if (last?.commit === status.commit && last.text === textOf(status)) return;
+    // The process that leads reports. One that takes over begins with the newest.
+    if (this.#options.leadership?.isHeld === false) this.#waiting.clear();
+    this.#waiting.delete(status.commit);
+    this.#waiting.set(status.commit, status);
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > MAX_WAITING && oldest !== undefined) this.#waiting.delete(oldest);
+    this.#wakeUp.call();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, leadership } = this.#options;
+    while (!signal.aborted) {
+      await leadership?.whenHeld(signal);
+      const [next] = this.#waiting.values();
+      if (next === undefined) await this.#wakeUp.wait(signal);
+      else {
+        await this.#tell(next, signal);
+        if (this.#waiting.get(next.commit) === next) this.#waiting.delete(next.commit);
+        await sleep(clock, MIN_INTERVAL_MS, signal);
+      }
+    }
+  }
+
+  async #tell(status: CommitStatus, signal: AbortSignal): Promise<void> {
+    const { post, told, source, leadership, clock, random, log, onError } = this.#options;
+    const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      await leadership?.whenHeld(signal);
+      if (signal.aborted) return;
+      try {
+        await post(status, signal);
+        told.set(source, { commit: status.commit, text: textOf(status) });
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn('commit status not told', { source, commit: status.commit, attempt, error });
+        if (attempt === 1) onError(error);
+        // What the forge refuses it refuses again; a newer commit is another matter.
+        if (error instanceof InputError || !(error instanceof BerthError) || attempt >= MAX_TRIES) return;
+        const askedMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
+        await sleep(clock, Math.max(askedMs, backoff.nextMs()), signal);
+      }
+    }
+  }
+}
+
+function statusOf(fleet: Fleet): Pick<CommitStatus, 'state' | 'description'> {
+  const errors = fleet.problems.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (first === undefined)
+    return { state: 'success', description: `${fleet.objects.length} objects in ${fleet.files} files` };
+  const { commit: _commit, ...place } = first.location ?? { file: '', line: 1, column: 1 };
+  const at = first.location === undefined ? '' : `${formatLocation(place)}: `;
+  const more = errors.length > 1 ? `${errors.length} errors: ` : '';
+  return { state: 'failure', description: `${more}${at}${first.message}` };
+}
+
+function textOf({ state, description }: CommitStatus): string {
+  return `${state} ${description}`;
+}

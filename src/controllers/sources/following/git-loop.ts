@@ -1,0 +1,267 @@
+import { mayMove } from '../../../adapters/git/repository/git-ref.ts';
+import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import type { Clock, Logger } from '../../../core/ports.ts';
+import type { HubBreak } from '../../../core/sync/hub-position.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
+import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import type { Fleet } from '../manifests/fleet.ts';
+import type { FleetSource } from '../reading/fleet-source.ts';
+import type { FleetHappening } from '../../events/fleet-events.ts';
+import type { HubSync } from './hub-sync.ts';
+import type { SourceEvent } from '../progress/source-events.ts';
+import type { SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
+
+export interface GitLoopOptions {
+  readonly name: string;
+  readonly url: string;
+  /** Absent: the remote's default branch, whose name is not known. */
+  readonly ref?: GitRef | undefined;
+  readonly source: FleetSource;
+  /** Undefined: the hub is filled by somebody else (`sync: observe`). */
+  readonly sync: HubSync | undefined;
+  /** A process that may not write only reads; the hub follows as soon as it may. Default: it always may. */
+  readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly emit: (happening: FleetHappening) => void;
+  readonly pollIntervalMs: number;
+  /** The hub is compared with the last commit this often, to mend what was changed by hand. */
+  readonly resyncIntervalMs: number;
+  /** Receives what happens to the source. The hub does not follow a commit before the promise of its `read` resolves. */
+  readonly tell: (event: SourceEvent) => Promise<void> | void;
+  /** What nobody needs to decide waits for this at the start: checking what was read, and comparing the hub with it. */
+  readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
+  readonly check?: ((fleet: Fleet) => Promise<readonly Problem[]>) | undefined;
+}
+
+/** What the loop knows of its source, for `berth status`. */
+export interface SourceStatus {
+  readonly name: string;
+  readonly inProcess: boolean;
+  readonly fleet: Fleet | undefined;
+  readonly outcome: SyncOutcome | undefined;
+  readonly lastError: unknown;
+  readonly lastSuccessAtMs: number | undefined;
+}
+
+/**
+ * Fetch, read, sync; again when told or after the interval. Every failure is told and tried again; meanwhile the hub is kept as the last
+ * commit says that could be followed.
+ */
+export class GitLoop {
+  readonly #options: GitLoopOptions;
+  #fleet: Fleet | undefined;
+  /** Read, while its meaning is not checked yet. */
+  #unchecked: Fleet | undefined;
+  #outcome: SyncOutcome | undefined;
+  #lastError: unknown;
+  #lastSuccessAtMs: number | undefined;
+  #comparedAtMs = -Infinity;
+  #firstPublished: Promise<void> | undefined;
+  #syncedCommit: string | undefined;
+  #told = '';
+  #wake: AbortController | undefined;
+  #triggered = false;
+  #comparesAsked = 0;
+  #comparesAnswered = 0;
+  #onlyReads = false;
+  #hubChanges = 0;
+
+  constructor(options: GitLoopOptions) {
+    this.#options = options;
+  }
+
+  get url(): string {
+    return this.#options.url;
+  }
+
+  status(): SourceStatus {
+    return {
+      name: this.#options.name,
+      inProcess: this.#options.source.inProcess,
+      fleet: this.#fleet ?? this.#unchecked,
+      outcome: this.#outcome,
+      lastError: this.#lastError,
+      lastSuccessAtMs: this.#lastSuccessAtMs,
+    };
+  }
+
+  /** Whether a push to a ref (`refs/heads/main`) may move what is followed. */
+  concerns(pushedRef: string): boolean {
+    return this.#options.ref === undefined || mayMove(this.#options.ref, pushedRef);
+  }
+
+  /** A webhook came: Git is asked now. */
+  fetch(): void {
+    this.#triggered = true;
+    this.#wake?.abort();
+  }
+
+  /** Somebody asked: Git is, and the whole hub is compared with it. */
+  reconcile(): void {
+    this.#comparesAsked += 1;
+    this.fetch();
+  }
+
+  /** The hub was restored or replaced: it is compared with Git before it counts as following any commit. */
+  hubChanged(how: HubBreak): void {
+    this.#hubChanges += 1;
+    this.#options.sync?.hubChanged(how);
+    this.reconcile();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { source, clock, random, log, emit, name, pollIntervalMs } = this.#options;
+    const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
+    while (!signal.aborted) {
+      this.#triggered = false;
+      let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
+      try {
+        await this.#pass(signal)
+          .finally(() => this.#happened('followed'))
+          .finally(() => source.settle());
+        this.#lastError = undefined;
+        this.#lastSuccessAtMs = clock.now();
+        if (this.#isHalf) waitMs = Math.min(waitMs, backoff.nextMs());
+        else backoff.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#lastError = error;
+        this.#happened('failed');
+        waitMs = Math.min(waitMs, backoff.nextMs());
+        log.warn('source failed', { source: name, error });
+        emit({ kind: 'error', where: `source ${name}`, error });
+      }
+      await this.#wait(waitMs, signal);
+    }
+  }
+
+  async #pass(signal: AbortSignal): Promise<void> {
+    const failure = await this.#look(signal);
+    if (this.#fleet !== undefined && !signal.aborted) await this.#followFleet(this.#fleet, signal);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** Reads what is to be followed now. When that is not possible, says why; the last commit that was followed stays, or is read again. */
+  async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
+    const { source } = this.#options;
+    try {
+      this.#happened('fetching');
+      const { commit } = await source.fetch({ signal, onAnswered: () => this.#happened('fetched') });
+      await this.#read(commit, signal);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const last = this.#fleet === undefined ? await source.last() : undefined;
+      // When that fails too, the first error says what is wrong.
+      if (last !== undefined) await this.#read(last, signal).catch(() => undefined);
+      return { error };
+    }
+  }
+
+  async #read(commit: string, signal: AbortSignal): Promise<void> {
+    if (this.#fleet?.commit?.id === commit) return;
+    const fleet = await this.#take(await this.#options.source.read(commit), signal);
+    if (fleet !== undefined) this.#fleet = fleet;
+  }
+
+  async #followFleet(fleet: Fleet, signal: AbortSignal): Promise<void> {
+    const { sync, clock, resyncIntervalMs, leadership } = this.#options;
+    this.#onlyReads = leadership?.isHeld === false;
+    if (this.#onlyReads) {
+      sync?.claim(fleet);
+      return;
+    }
+    const commit = fleet.commit?.id;
+    const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
+    const asked = this.#comparesAsked;
+    const retry =
+      asked !== this.#comparesAnswered ||
+      this.#outcome?.problems.some((problem) => problem.retry) === true ||
+      this.#outcome?.pruneHeld !== undefined ||
+      this.#outcome?.pruneWaits === true;
+    if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
+    // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
+    const isNew = this.#syncedCommit !== commit;
+    const compare = due || retry;
+    if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, fleet, { compare: false, signal });
+    if (compare) {
+      await this.#afterFirstPublication(signal);
+      await this.#follow(sync, fleet, { compare, signal });
+    }
+    this.#syncedCommit = commit;
+    // Not after every commit: with many of them the hub would never be compared.
+    if (!compare) return;
+    this.#comparedAtMs = clock.now();
+    this.#comparesAnswered = asked;
+  }
+
+  /** The commit with all its problems; undefined when told to stop meanwhile. */
+  async #take(read: Fleet, signal: AbortSignal): Promise<Fleet | undefined> {
+    const { name: source, emit, tell, check } = this.#options;
+    this.#unchecked = read;
+    const kept = tell({ kind: 'read', source, fleet: read });
+    await this.#afterFirstPublication(signal);
+    if (signal.aborted) return undefined;
+    const fleet = { ...read, problems: (await check?.(read)) ?? read.problems };
+    const { commit, objects, files, problems } = fleet;
+    emit({ kind: 'commit-read', source, commit, objects: objects.length, files, problems });
+    void tell({ kind: 'checked', source, fleet });
+    await kept;
+    return fleet;
+  }
+
+  async #afterFirstPublication(signal: AbortSignal): Promise<void> {
+    await (this.#firstPublished ??= this.#options.whenFirstPublished?.(signal));
+  }
+
+  async #follow(sync: HubSync, fleet: Fleet, options: SyncOptions): Promise<void> {
+    const hubChanges = this.#hubChanges;
+    this.#outcome = await sync.sync(fleet, options);
+    this.#tell(this.#outcome);
+    // What was found on the hub before it changed says nothing about what is there now.
+    if (hubChanges !== this.#hubChanges) return sync.distrust();
+    if (!this.#isHalf) this.#happened('whole');
+  }
+
+  #happened(kind: Exclude<SourceEvent['kind'], 'read' | 'checked'>): void {
+    void this.#options.tell({ kind, source: this.#options.name });
+  }
+
+  get #isHalf(): boolean {
+    const { problems = [], pruneWaits = false } = this.#outcome ?? {};
+    return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
+  }
+
+  #tell(outcome: SyncOutcome): void {
+    const { emit, name } = this.#options;
+    const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
+    emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
+    // The same trouble is told once, not at every pass.
+    const text = JSON.stringify([problems, pruneHeld]);
+    if (text === this.#told) return;
+    this.#told = text;
+    for (const { object, message, location } of problems)
+      emit({ kind: 'sync-problem', source: name, object, message, location });
+    if (pruneHeld !== undefined)
+      emit({ kind: 'sync-problem', source: name, object: `source ${name}`, message: pruneHeld.message });
+  }
+
+  async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#triggered || signal.aborted) return;
+    const wake = new AbortController();
+    this.#wake = wake;
+    const stop = (): void => wake.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    const { clock, leadership } = this.#options;
+    if (this.#onlyReads) void leadership?.whenHeld(wake.signal).then(stop);
+    await sleep(clock, waitMs, wake.signal);
+    wake.abort();
+    signal.removeEventListener('abort', stop);
+    this.#wake = undefined;
+  }
+}

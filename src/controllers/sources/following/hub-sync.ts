@@ -1,0 +1,294 @@
+import pLimit from 'p-limit';
+import { BerthError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { refOf } from '../../../core/model/object-ref.ts';
+import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import { inWaves } from '../../../core/sync/apply-order.ts';
+import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../../core/sync/apply-set.ts';
+import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
+import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
+import { placeObject } from '../../../core/sync/place-object.ts';
+import type { HubBreak } from '../../../core/sync/hub-position.ts';
+import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import { planIncrement } from '../../../core/sync/plan-increment.ts';
+import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
+import { ApplySetRegistry } from '../members/apply-set-registry.ts';
+import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
+import { pruneHub } from '../pruning/hub-prune.ts';
+import { MemberOwners } from '../members/member-owners.ts';
+import { NeededNamespaces } from './needed-namespaces.ts';
+import { noteMembers } from '../pruning/note-members.ts';
+import { requiredKind } from '../members/required-kind.ts';
+import type { SourceClaims } from '../progress/source-claims.ts';
+import type { CommitBarrier } from '../progress/commit-barrier.ts';
+import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
+import { notServedAmong, type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
+import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
+
+export interface HubSyncOptions {
+  readonly api: KubeApi;
+  readonly digest: Digest;
+  /** Names the ApplySet. */
+  readonly source: string;
+  /** Of its parent. */
+  readonly namespace: string;
+  readonly budget: RemovalBudget;
+  /** Let the last objects that the source has on the hub go without asking. Default: a release is needed for that. */
+  readonly allowEmpty?: boolean | undefined;
+  /** What was deleted this long ago, or later, counts toward the budget. */
+  readonly deletionWindowMs: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly force: boolean;
+  readonly markPlacements: boolean;
+  /** Write recorded status of clusters and scores: only for a hub that has no agents. */
+  readonly recordedStatus: boolean;
+  /** Make the namespaces that objects need. */
+  readonly createNamespaces: boolean;
+  readonly concurrency: number;
+  /** Shared by the sources of a controller; this one is among them. */
+  readonly claims: SourceClaims;
+  /** Told of each write to the hub, so that others know when the watch has shown it. */
+  readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
+  /** Called for each object as soon as the hub has deleted it. */
+  readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
+  /** The uids of what the source deleted, as `onDeleted` recorded them. Default: nothing is known. */
+  readonly readDeleted?: (() => Promise<readonly string[]>) | undefined;
+}
+
+interface Tally {
+  applied: number;
+  unchanged: number;
+  pruned: number;
+  readonly problems: SyncProblem[];
+}
+
+/** Makes the hub say what Git says: server-side apply of what differs, in dependency order, then deletion of what left Git. */
+export class HubSync {
+  readonly #options: HubSyncOptions;
+  readonly #id: string;
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #namespaces: NeededNamespaces;
+  readonly #registry: ApplySetRegistry;
+  readonly #owners: MemberOwners;
+  readonly #deletedBefore: DeletedBeforeRestore;
+  /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
+  readonly #stored = new Map<string, string>();
+  /** What the source said when a pass left nothing open; undefined until then. */
+  #settled: readonly SourceObject[] | undefined;
+
+  constructor(options: HubSyncOptions) {
+    const { api, digest, source, namespace, concurrency } = options;
+    this.#options = options;
+    const parent = parentOfSource(source, namespace);
+    this.#id = applySetId(digest, parent);
+    this.#limit = pLimit(concurrency);
+    this.#namespaces = new NeededNamespaces(api);
+    this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
+    this.#deletedBefore = new DeletedBeforeRestore(options.readDeleted);
+    this.#owners = new MemberOwners({ ...options, id: this.#id, registry: this.#registry });
+  }
+
+  /** Nothing was left open by the last call: a new state can be followed without comparing everything. */
+  get isSettled(): boolean {
+    return this.#settled !== undefined;
+  }
+
+  /** The hub may hold anything: the next call of `sync` compares everything. */
+  distrust(): void {
+    this.#settled = undefined;
+  }
+
+  /** The hub goes on from an older state, or is another one. */
+  hubChanged(how: HubBreak): void {
+    this.distrust();
+    if (how === 'restored') this.#deletedBefore.hubRestored();
+  }
+
+  /**
+   * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
+   * the last call, so that what changed in the source is enough to look at, where that can be told.
+   */
+  async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
+    const { compare = true, signal } = options;
+    const wanted = this.claim(input);
+    const settled = this.#settled;
+    this.#settled = undefined;
+    const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
+    const outcome =
+      changed === undefined || changed.length > MAX_LOOKED_AT
+        ? await this.#syncAll(input, wanted, signal)
+        : await this.#syncChanged(changed, wanted);
+    const isOpen = outcome.pruneHeld !== undefined || outcome.pruneWaits === true;
+    if (outcome.problems.length === 0 && !isOpen) this.#settled = wanted;
+    return outcome;
+  }
+
+  /** Says what the source says now, for the other sources of the controller. @returns its objects that are to be on the hub */
+  claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
+    const { claims, source } = this.#options;
+    const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision');
+    claims.claim(source, wanted, (identity) => this.#owners.owns(identity));
+    return wanted;
+  }
+
+  async #syncChanged(
+    changed: readonly SourceObject[],
+    wanted: readonly SourceObject[],
+  ): Promise<SyncOutcome> {
+    const tally: Tally = {
+      applied: 0,
+      unchanged: wanted.length - changed.length,
+      pruned: 0,
+      problems: [],
+    };
+    await this.#applyAll(changed, undefined, tally);
+    return { ...tally, pruneHeld: undefined, unlisted: [] };
+  }
+
+  async #syncAll(
+    input: SyncInput,
+    wanted: readonly SourceObject[],
+    signal: AbortSignal | undefined,
+  ): Promise<SyncOutcome> {
+    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
+    this.#namespaces.forget();
+    const parent = await this.#registry.readParent();
+    const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
+    const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
+    this.#owners.listed({ own: members, others });
+    const { claims } = this.#options;
+    // Where all is there already nobody can be late: a restart waits for nobody.
+    if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
+      await claims.whenRead(signal);
+    await this.#namespaces.need(this.#options.namespace);
+    // Before the first member: a crash in between must not leave members that no parent names.
+    const objects = wanted.map(({ object }) => object);
+    await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    const blind = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
+    for (const { kind, is } of blind)
+      tally.problems.push(
+        unlistedProblem(
+          kind,
+          wanted.filter(({ object }) => is(object)),
+        ),
+      );
+    const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
+    const parts = { ...this.#options, limit: this.#limit, registry: this.#registry };
+    const back = new Set(
+      await this.#deletedBefore.among(
+        members.values(),
+        () => new Set(wanted.flatMap(({ object }) => standingIdentities(object))),
+      ),
+    );
+    const judged = new Map([...members].filter(([, object]) => !back.has(object)));
+    const found = { members: judged, areAll: unlisted.length === 0, others, parent };
+    const membersBefore = await noteMembers(parts, wanted, found);
+    await this.#applyAll(known, members, tally);
+    const arrives = tally.applied + tally.unchanged > 0;
+    const { deleted, problems, ...pruned } = await pruneHub(parts, input, {
+      ...found,
+      arrives,
+      membersBefore,
+      back: [...back],
+      notServed: notServedAmong(tally.problems),
+    });
+    tally.problems.push(...problems);
+    tally.pruned = deleted.length;
+    for (const object of deleted) {
+      members.delete(identityOf(refOf(object)));
+      this.#owners.drop(identityOf(refOf(object)));
+      this.#stored.delete(identityOf(refOf(object)));
+    }
+    if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    return { ...tally, ...pruned, unlisted };
+  }
+
+  /** @param members as they were listed for this pass; undefined: the hub is not listed */
+  async #applyAll(
+    sources: readonly SourceObject[],
+    members: ReadonlyMap<string, KubeObject> | undefined,
+    tally: Tally,
+  ): Promise<void> {
+    for (const wave of inWaves(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
+      await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, members, tally))));
+  }
+
+  async #applyOne(
+    entry: SourceObject,
+    members: ReadonlyMap<string, KubeObject> | undefined,
+    tally: Tally,
+  ): Promise<void> {
+    try {
+      const changed = await this.#applyObject(entry.object, members);
+      if (changed) tally.applied += 1;
+      else tally.unchanged += 1;
+    } catch (error) {
+      if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
+      tally.problems.push(syncProblemOf(entry, error));
+    }
+  }
+
+  async #applyObject(
+    object: KubeObject,
+    members: ReadonlyMap<string, KubeObject> | undefined,
+  ): Promise<boolean> {
+    const { api, force } = this.#options;
+    const kind = await requiredKind(api, object);
+    const desired = desiredObject(placeObject(object, kind), { ...this.#options, applySetId: this.#id });
+    const id = identityOf(refOf(desired));
+    let live = members?.get(id);
+    let changed = false;
+    if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
+      if (members === undefined) await this.#owners.lookAgain(kind, desired);
+      await this.#owners.requireFree(id, object);
+      // Before the request: whoever asks while it is under way must know.
+      this.#owners.take(id);
+      await this.#makeNamespaces(kind, desired);
+      live = await api.apply(kind, desired, { fieldManager: 'berth', force });
+      this.#deletedBefore.forget(live);
+      this.#stored.set(id, this.#fingerprint(desired, live));
+      this.#options.written?.applied(live);
+      changed = true;
+    }
+    return (await this.#writeRecordedStatus(kind, object, live)) || changed;
+  }
+
+  async #makeNamespaces(kind: KindInfo, object: KubeObject): Promise<void> {
+    if (!this.#options.createNamespaces) return;
+    if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
+    if (object.kind === 'ManagedCluster') await this.#namespaces.need(object.metadata.name);
+  }
+
+  /** True when it wrote. */
+  async #writeRecordedStatus(kind: KindInfo, object: KubeObject, live: KubeObject): Promise<boolean> {
+    const status = object['status'];
+    if (!this.#options.recordedStatus || !RECORDED_STATUS_KINDS.has(object.kind) || status === undefined)
+      return false;
+    if (containsAll(live['status'], status)) return false;
+    const key = { namespace: live.metadata.namespace ?? '', name: live.metadata.name };
+    const { api, written } = this.#options;
+    written?.applied(
+      await api.mergePatch(kind, key, { status }, { subresource: 'status', fieldManager: 'berth' }),
+    );
+    return true;
+  }
+
+  #isStored(id: string, desired: KubeObject, live: KubeObject): boolean {
+    return this.#stored.get(id) === this.#fingerprint(desired, live);
+  }
+
+  #fingerprint(desired: KubeObject, live: KubeObject): string {
+    const { status: _status, metadata, ...rest } = live;
+    const { labels, annotations } = metadata;
+    return this.#options.digest(canonicalJson([desired, rest, labels, annotations]));
+  }
+}
+
+/** Each changed object is looked at by itself before it is written; for more of them the hub is listed. */
+const MAX_LOOKED_AT = 200;
+const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);

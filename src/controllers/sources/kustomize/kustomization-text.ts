@@ -1,0 +1,176 @@
+import { isUtf8 } from 'node:buffer';
+import yaml from 'js-yaml';
+import { errorText } from '../../../core/errors.ts';
+
+/** What a kustomization, or the configuration of one of its generators and transformers, names. */
+export interface KustomizationText {
+  /** Entries that name files or folders to build from. */
+  readonly references: readonly string[];
+  /** Those of them that configure generators, transformers or validators. */
+  readonly configurations: readonly string[];
+  /** Words of a text that cannot be read, or of the fields that kustomize will not take: what it was to build on is among them. */
+  readonly words: readonly string[];
+  /** An address that kustomize would fetch; undefined when there is none. */
+  readonly remote: string | undefined;
+  /** Why it cannot be read; undefined when it can. */
+  readonly unreadable: string | undefined;
+}
+
+/** Fields of a kustomization that name files or folders to build from. */
+const CONFIGURATION_FIELDS = ['generators', 'transformers', 'validators'];
+const BUILDING_FIELDS = ['resources', 'bases', 'components', 'crds', 'configurations'];
+/** Fields that build on nothing. kustomize takes no others: those are misspelt, or newer than this. */
+const OTHER_FIELDS: ReadonlySet<string> = new Set([
+  'apiversion',
+  'buildmetadata',
+  'commonannotations',
+  'commonlabels',
+  'configmapgenerator',
+  'generatoroptions',
+  'helmchartinflationgenerator',
+  'helmcharts',
+  'helmglobals',
+  'images',
+  'imagetags',
+  'inventory',
+  'kind',
+  'labels',
+  'metadata',
+  'nameprefix',
+  'namespace',
+  'namesuffix',
+  'openapi',
+  'patches',
+  'patchesjson6902',
+  'patchesstrategicmerge',
+  'replacements',
+  'replicas',
+  'secretgenerator',
+  'sortoptions',
+  'vars',
+]);
+/** Fields whose texts are never opened, and so may hold addresses. Charts are refused by kustomize whatever they say. */
+const TEXT_FIELDS = new Set([
+  'annotations',
+  'commonannotations',
+  'commonlabels',
+  'helmchartinflationgenerator',
+  'helmcharts',
+  'labels',
+  'literals',
+  'metadata',
+  'patch',
+]);
+/** kustomize fetches whatever it is to open and what begins like this; `key=` in front gives the file another name. */
+const REMOTE = /^(?:[^=]*=)?\s*https?:/i;
+/** Line breaks to kustomize, which reads YAML 1.1, and to no other reader: behind one of them a comment ends, and a field begins. */
+const OLD_LINE_BREAK = /[\u0085\u2028\u2029]/;
+/** The largest that people write are a tenth of it. */
+const MAX_CHARS = 1024 ** 2;
+
+/**
+ * Reads one file of a kustomization as kustomize would, as far as it matters here. Whatever it might understand in another way
+ * than we do (duplicate keys, several documents, merge keys, other tags, other line breaks) is unreadable, so that nothing hides in it.
+ */
+export function parseKustomization(content: Buffer | undefined): KustomizationText {
+  const nothing = { references: [], configurations: [], words: [], remote: undefined, unreadable: undefined };
+  const parsed = load(content, (text) => [yaml.load(text, { schema: yaml.CORE_SCHEMA })]);
+  if ('unreadable' in parsed) return { ...nothing, ...parsed, words: wordsOf(content?.toString('utf8')) };
+  const [fields] = parsed.documents;
+  if (typeof fields !== 'object' || fields === null) return { ...nothing, words: wordsIn([fields]) };
+  const listed = (names: readonly string[]): string[] =>
+    Object.entries(fields as Readonly<Record<string, unknown>>)
+      .filter(([name]) => names.includes(folded(name)))
+      .flatMap(([, list]) => (Array.isArray(list) ? (list as unknown[]) : []))
+      .filter((entry): entry is string => typeof entry === 'string');
+  const configurations = listed(CONFIGURATION_FIELDS);
+  const inPlace = configurations.filter((entry) => entry.includes('\n'));
+  const inFiles = configurations.filter((entry) => !entry.includes('\n'));
+  const found = [scan([fields]), ...inPlace.map((text) => scanConfiguration(Buffer.from(text)))];
+  return {
+    ...nothing,
+    references: [...listed(BUILDING_FIELDS), ...inFiles],
+    configurations: inFiles,
+    words: wordsIn(oddValues(fields)),
+    remote: found.find(({ remote }) => remote !== undefined)?.remote,
+    unreadable: found.find(({ unreadable }) => unreadable !== undefined)?.unreadable,
+  };
+}
+
+/** The same for a file that configures a generator, transformer or validator. */
+export function scanConfiguration(
+  content: Buffer | undefined,
+): Pick<KustomizationText, 'remote' | 'unreadable'> {
+  const parsed = load(content, (text) => yaml.loadAll(text, undefined, { schema: yaml.CORE_SCHEMA }));
+  return 'unreadable' in parsed ? { remote: undefined, ...parsed } : scan(parsed.documents);
+}
+
+/** As Go compares names of fields: case does not count, and the long s is an s. */
+function folded(name: string): string {
+  return name.toUpperCase().toLowerCase();
+}
+
+/** Of fields that nobody knows, and of those to build from that are no lists of texts. */
+function oddValues(fields: object): readonly unknown[] {
+  const isList = (value: unknown): boolean =>
+    value === null || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
+  const isTaken = (name: string, value: unknown): boolean =>
+    [...BUILDING_FIELDS, ...CONFIGURATION_FIELDS].includes(name) ? isList(value) : OTHER_FIELDS.has(name);
+  return Object.entries(fields).flatMap(([name, value]: [string, unknown]) =>
+    isTaken(folded(name), value) ? [] : [value],
+  );
+}
+
+function wordsIn(values: readonly unknown[]): string[] {
+  const texts: string[] = [];
+  const seen = new Set<unknown>();
+  const open = [...values];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (seen.has(value)) continue;
+    seen.add(value);
+    if (typeof value === 'object' && value !== null)
+      for (const inner of Object.values(value)) open.push(inner);
+    else texts.push(String(value));
+  }
+  return wordsOf(texts.join('\n'));
+}
+
+function wordsOf(text = ''): string[] {
+  return [...new Set(text.split(/[\s"',[\]{}]+/))].filter((word) => word !== '');
+}
+
+function load(
+  content: Buffer | undefined,
+  parse: (text: string) => readonly unknown[],
+): { readonly documents: readonly unknown[] } | { readonly unreadable: string } {
+  if (content === undefined) return { documents: [] };
+  if (!isUtf8(content)) return { unreadable: 'got bytes that are not UTF-8' };
+  const text = content.toString('utf8');
+  if (text.length > MAX_CHARS) return { unreadable: `got more than ${MAX_CHARS} characters` };
+  if (OLD_LINE_BREAK.test(text))
+    return { unreadable: 'got a line break of YAML 1.1 (U+0085, U+2028 or U+2029), expected plain ones' };
+  try {
+    return { documents: parse(text) };
+  } catch (error) {
+    return { unreadable: error instanceof yaml.YAMLException ? error.reason : errorText(error) };
+  }
+}
+
+/** Looks at each value once, however often aliases repeat it. */
+function scan(values: readonly unknown[]): Pick<KustomizationText, 'remote' | 'unreadable'> {
+  const seen = new Set<unknown>();
+  const open = [...values];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'string' && REMOTE.test(value)) return { remote: value, unreadable: undefined };
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+    seen.add(value);
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === '<<')
+        return { remote: undefined, unreadable: 'got a merge key (<<), expected plain fields' };
+      if (!TEXT_FIELDS.has(name.toLowerCase())) open.push(inner);
+    }
+  }
+  return { remote: undefined, unreadable: undefined };
+}

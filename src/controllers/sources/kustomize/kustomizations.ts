@@ -1,0 +1,182 @@
+import { kubectlKustomize } from '../../../adapters/kustomize/kubectl-kustomize.ts';
+import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import { KustomizationGraphs, reachedFrom } from './kustomization-graph.ts';
+import type { KustomizationGraph, Reference } from './kustomization-graph.ts';
+import { notHere, whatReachesOut } from './kustomization-reach.ts';
+import { readEach, TreeIndex } from './kustomize-tree.ts';
+import type { KustomizeTree } from './kustomize-tree.ts';
+import { refused } from '../manifests/read-content.ts';
+
+const MAX_FILES = 2_000;
+/** They are in memory at once, and on the disk of the temporary folder. */
+const MAX_INPUT_BYTES = 64 * 1024 ** 2;
+/** Of what was not handed over, when kustomize fails. */
+const MAX_WITHHELD_NAMED = 3;
+
+/** Renders kustomizations; a result is kept as long as none of the files that went into it changes. */
+export class KustomizeRenderer {
+  readonly #graphs = new KustomizationGraphs();
+  #rendered: ReadonlyMap<string, Rendered> = new Map();
+
+  /**
+   * One reading for each kustomization that is asked for and that no other such one builds on, by the path of its file.
+   * TransientError when rendering could not be tried.
+   */
+  async render(tree: KustomizeTree): Promise<ReadonlyMap<string, ParsedFile>> {
+    if (tree.kustomizations.size === 0) return new Map();
+    const graph = await this.#graphs.read(tree);
+    const index = new TreeIndex(tree.versions.keys());
+    const results = new Map<string, ParsedFile>();
+    const kept = new Map<string, Rendered>();
+    for (const folder of graph.roots) {
+      const file = tree.kustomizations.get(folder) ?? '';
+      const job = jobOf(folder, file, graph, { tree, index });
+      if ('problems' in job) {
+        results.set(file, job);
+        continue;
+      }
+      const identity = job.inputs.map((input) => `${input} ${tree.versions.get(input) ?? ''}`).join('\n');
+      const known = this.#rendered.get(file);
+      const { parsed, lasts } =
+        known?.inputs === identity
+          ? { parsed: known.parsed, lasts: true }
+          : await renderOne(job, { tree, index });
+      if (lasts) kept.set(file, { inputs: identity, parsed });
+      results.set(file, parsed);
+    }
+    this.#rendered = kept;
+    return results;
+  }
+}
+
+interface Rendered {
+  readonly inputs: string;
+  readonly parsed: ParsedFile;
+}
+
+interface Job {
+  readonly folder: string;
+  readonly file: string;
+  /** The kustomization's folder and those that it builds on, and all that they name. */
+  readonly folders: readonly string[];
+  readonly named: readonly Reference[];
+  /** All files in the folders. */
+  readonly inputs: readonly string[];
+}
+
+interface Place {
+  readonly tree: KustomizeTree;
+  readonly index: TreeIndex;
+}
+
+/** What goes into a kustomization, or why it is refused without a look at it. */
+function jobOf(
+  folder: string,
+  file: string,
+  { references }: KustomizationGraph,
+  { tree, index }: Place,
+): Job | ParsedFile {
+  const refusal = tree.refused.get(file);
+  if (refusal !== undefined) return { manifests: [], problems: [refusal] };
+  const namedIn = (at: string): readonly Reference[] => references.get(at) ?? [];
+  const folders = [
+    ...reachedFrom([folder], (at) =>
+      namedIn(at)
+        .map(({ target }) => target)
+        .filter((target) => tree.kustomizations.has(target)),
+    ),
+  ];
+  const inputs = new Set<string>();
+  for (const name of folders)
+    for (const input of index.below(name))
+      if (inputs.add(input).size > MAX_FILES)
+        return refused(file, {
+          code: 'source.kustomize',
+          message: `kustomization over more than ${MAX_FILES} files, expected at most as many`,
+        });
+  return { folder, file, folders, named: folders.flatMap(namedIn), inputs: [...inputs] };
+}
+
+/** `lasts`: as long as its inputs stay the same, so does it. */
+async function renderOne(
+  job: Job,
+  { tree, index }: Place,
+): Promise<{ readonly parsed: ParsedFile; readonly lasts: boolean }> {
+  const { folder, file, inputs, named } = job;
+  const lasting = (parsed: ParsedFile) => ({ parsed, lasts: true });
+  // kustomize takes for a remote address what it does not find: such entries must not reach it.
+  for (const { text, target } of named)
+    if (!tree.versions.has(target) && !index.hasFolder(target))
+      return lasting(notHere(file, text, tree.refused.get(target)));
+  const files = await contentsOf(inputs, tree);
+  if (files === undefined)
+    return lasting(
+      refused(file, {
+        code: 'source.kustomize',
+        message: `kustomization over more than ${MAX_INPUT_BYTES} bytes in its folders, expected at most as many`,
+      }),
+    );
+  const refusal = whatReachesOut(file, inputs, files);
+  if (refusal !== undefined) return lasting(refusal);
+  const result = await kubectlKustomize({ folder, files, ambient: tree.ambient });
+  if (result.ok) return lasting(atKustomization(file, parseManifests({ file, text: result.text })));
+  if (result.reason === 'no-kubectl')
+    return {
+      lasts: false,
+      parsed: refused(file, {
+        code: 'source.kustomize-missing',
+        message: 'got a kustomization, which needs the kustomize in kubectl, and kubectl is not installed',
+        hint: 'install kubectl, or commit what `kubectl kustomize` makes of it',
+      }),
+    };
+  const message = `kustomize failed: ${result.message}`;
+  return {
+    lasts: result.reason === 'failed',
+    parsed: refused(file, { code: 'source.kustomize', message, hint: withheld(job, files, tree) }),
+  };
+}
+
+/** Contents by path; undefined when they are too much altogether. */
+async function contentsOf(
+  inputs: readonly string[],
+  tree: KustomizeTree,
+): Promise<ReadonlyMap<string, Buffer> | undefined> {
+  const files = new Map<string, Buffer>();
+  let bytes = 0;
+  const fits = await readEach(tree, inputs, (input, content) => {
+    bytes += content?.length ?? 0;
+    if (content !== undefined) files.set(input, content);
+    return bytes <= MAX_INPUT_BYTES;
+  });
+  return fits ? files : undefined;
+}
+
+/** Files of the folders that kustomize was not given: it says of them that they are not there. */
+function withheld(
+  { folders, inputs }: Job,
+  files: ReadonlyMap<string, Buffer>,
+  tree: KustomizeTree,
+): string | undefined {
+  const inside = (file: string) => folders.some((name) => name === '' || file.startsWith(`${name}/`));
+  const reasons = inputs.filter((input) => !files.has(input)).map((input) => `${input} (too large)`);
+  for (const [file, { message }] of tree.refused) {
+    if (reasons.length >= MAX_WITHHELD_NAMED) break;
+    if (inside(file)) reasons.push(`${file} (${message})`);
+  }
+  if (reasons.length === 0) return undefined;
+  return `kustomize was not given ${reasons.slice(0, MAX_WITHHELD_NAMED).join(', ')}`;
+}
+
+/** Lines of the rendered text mean nothing to anybody: everything stands at the kustomization. */
+function atKustomization(file: string, parsed: ParsedFile): ParsedFile {
+  const location = { file, line: 1, column: 1 };
+  return {
+    manifests: parsed.manifests.map((manifest) => ({
+      ...manifest,
+      location,
+      place: { document: -1, within: [] },
+    })),
+    problems: parsed.problems.map((problem) => ({ ...problem, location })),
+  };
+}

@@ -1,0 +1,95 @@
+import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import { inlineManifests, manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+
+/** A file's objects as they go into a fleet. */
+export interface FileReading {
+  readonly parsed: ParsedFile;
+  /** objectKey of each manifest, made once when the file was parsed. */
+  readonly keys: readonly string[];
+  /** Folders from which works in this file take their manifests. */
+  readonly folders: readonly string[];
+}
+
+export function fileReading(parsed: ParsedFile): FileReading {
+  return {
+    parsed,
+    keys: parsed.manifests.map(objectKey),
+    folders: parsed.manifests.flatMap(({ object }) => manifestFolder(object) ?? []),
+  };
+}
+
+/** Group, kind, namespace and name: what two files must not both hold, whatever the version. */
+export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
+  const { apiVersion, kind, metadata } = object;
+  const slash = apiVersion.indexOf('/');
+  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
+  return `${group}|${kind}|${metadata.namespace ?? ''}|${metadata.name}`;
+}
+
+/**
+ * Puts the files' objects together; the first of several objects of one name counts, the others are problems. Manifests in
+ * a folder that a work names go into that work: two such folders may hold objects of the same name. Objects of unchanged
+ * files are the very same ones from commit to commit.
+ * @param root what stands before the repository's paths in locations ('' or with a slash at the end); undefined: folders are
+ * not looked into, because only one file was read
+ */
+export function assembleObjects(
+  readings: readonly FileReading[],
+  root: string | undefined,
+): {
+  readonly objects: readonly ParsedManifest[];
+  readonly problems: readonly Problem[];
+  /** False when a work was left out because its folder of manifests is not in order. */
+  readonly complete: boolean;
+} {
+  const objects: ParsedManifest[] = [];
+  const problems: Problem[] = [];
+  const seen = new Map<string, ParsedManifest>();
+  const folders = new Set(
+    root === undefined ? [] : readings.flatMap((one) => one.folders.map((name) => `${root}${name}`)),
+  );
+  for (const { parsed, keys } of readings) {
+    const [first] = parsed.manifests;
+    const folder =
+      folders.size === 0 || first === undefined ? undefined : folderOf(first.location.file, folders);
+    if (parsed.problems.length > 0) problems.push(...parsed.problems);
+    for (const [index, manifest] of parsed.manifests.entries()) {
+      const own = keys[index] ?? objectKey(manifest);
+      const key = folder === undefined ? own : `${folder}|${own}`;
+      const other = seen.get(key);
+      if (other === undefined) {
+        seen.set(key, manifest);
+        objects.push(manifest);
+      } else problems.push(duplicate(manifest, other));
+    }
+  }
+  if (root === undefined || folders.size === 0) return { objects, problems, complete: true };
+  const inlined = inlineManifests(objects, problems, root);
+  return {
+    objects: inlined.objects,
+    problems: [...problems, ...inlined.problems],
+    complete: inlined.problems.length === 0,
+  };
+}
+
+/** The outermost of the folders that the file lies in. */
+function folderOf(file: string, folders: ReadonlySet<string>): string | undefined {
+  for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))
+    if (folders.has(file.slice(0, slash))) return file.slice(0, slash);
+  return undefined;
+}
+
+function duplicate(manifest: ParsedManifest, other: ParsedManifest): Problem {
+  const { commit: _commit, ...place } = other.location;
+  return {
+    severity: 'error',
+    code: 'source.duplicate-object',
+    message: `is defined a second time; the definition at ${formatLocation(place)} counts`,
+    hint: 'remove one of the two',
+    location: manifest.location,
+    object: formatRef(refOf(manifest.object)),
+  };
+}

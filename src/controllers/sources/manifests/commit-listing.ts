@@ -1,0 +1,88 @@
+import type {
+  GitRepository,
+  TreeChange,
+  TreeEntry,
+} from '../../../adapters/git/repository/git-repository.ts';
+import { InputError } from '../../../core/errors.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import type { ManifestLimits } from './fleet.ts';
+import { selectManifests } from './manifest-selection.ts';
+import type { ManifestSelector } from './manifest-selection.ts';
+import { findSpecialFolders } from './special-folders.ts';
+
+/** What a commit holds, and what of it is read. */
+export interface Listing {
+  readonly commit: string;
+  readonly entries: Map<string, TreeEntry>;
+  readonly selection: Selection;
+}
+
+/** Paths of the manifests in order, and what was refused. Both depend on names and modes alone, not on contents. */
+export interface Selection {
+  readonly paths: readonly string[];
+  readonly problems: readonly Problem[];
+  /** Folder of each kustomization and its file. */
+  readonly kustomizations: ReadonlyMap<string, string>;
+}
+
+export interface SelectionRules {
+  readonly selector: ManifestSelector;
+  readonly limits: ManifestLimits;
+}
+
+/** Everything in a commit. InputError when it holds more manifests than are allowed. */
+export async function listCommit(
+  repository: GitRepository,
+  commit: string,
+  rules: SelectionRules,
+): Promise<Listing> {
+  const entries = new Map((await repository.listTree(commit)).map((entry) => [entry.path, entry]));
+  return { commit, entries, selection: select(entries, commit, rules) };
+}
+
+/** The same for a commit of which the difference to a listed one is known. */
+export function listNext(
+  before: Listing,
+  commit: string,
+  { changes, ...rules }: SelectionRules & { readonly changes: readonly TreeChange[] },
+): Listing {
+  const entries = new Map(before.entries);
+  let sameNames = true;
+  for (const { path, entry } of changes) {
+    sameNames &&= entry !== undefined && entries.get(path)?.mode === entry.mode;
+    if (entry === undefined) entries.delete(path);
+    else entries.set(path, entry);
+  }
+  if (sameNames && before.selection.problems.length === 0)
+    return { commit, entries, selection: before.selection };
+  // A Map keeps the order of insertion; the result must not depend on how we came to this commit.
+  const sorted = new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { commit, entries: sorted, selection: select(sorted, commit, rules) };
+}
+
+function select(
+  entries: ReadonlyMap<string, TreeEntry>,
+  commit: string,
+  { selector, limits }: SelectionRules,
+): Selection {
+  const all = [...entries.values()];
+  const special = findSpecialFolders(all.filter(({ path }) => selector.covers(path)));
+  const { files, problems } = selectManifests(
+    all.filter(({ path }) => !special.isInside(path)),
+    selector,
+  );
+  if (files.length > limits.maxFiles)
+    throw new InputError(`${files.length} manifests, expected at most ${limits.maxFiles}`, {
+      code: 'source.too-many-files',
+      subject: `Commit ${commit}`,
+      hint: 'narrow the paths of the source',
+    });
+  const paths = [...files.map(({ path }) => path), ...special.kustomizations.values()].sort();
+  const refusals = [...problems, ...special.problems].map((problem) => withCommit(problem, commit));
+  return { paths, problems: refusals, kustomizations: special.kustomizations };
+}
+
+export function withCommit(problem: Problem, commit: string): Problem {
+  if (problem.location === undefined || problem.location.commit !== undefined) return problem;
+  return { ...problem, location: { ...problem.location, commit } };
+}

@@ -1,0 +1,59 @@
+import type { TreeChange, TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
+import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import type { FileReading } from './assemble-fleet.ts';
+
+/** From here on everything is put together again, which then costs little beside the reading. */
+const MAX_FEW = 64;
+
+/** What was read before. */
+interface Before {
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+  /** Of all manifests. */
+  readonly readings: ReadonlyMap<string, FileReading>;
+}
+
+/**
+ * The manifests to read for a commit that changed a few files in content alone. Undefined when files came, went or changed their
+ * mode, or when they are many: then all names are looked at.
+ */
+export function fewChangedFiles(
+  { entries, readings }: Before,
+  changes: readonly TreeChange[],
+): readonly TreeFile[] | undefined {
+  if (changes.length > MAX_FEW) return undefined;
+  const files: TreeFile[] = [];
+  for (const { path, entry } of changes) {
+    if (entry === undefined || entries.get(path)?.mode !== entry.mode) return undefined;
+    if (readings.has(path)) files.push({ path, id: entry.id });
+  }
+  return files;
+}
+
+/**
+ * A fleet's objects with those of a few files in the places of what these files held before. Undefined when all have to be put
+ * together again: a file has something to report, holds other objects than before, or has to do with folders of manifests.
+ */
+export function replaceObjects(
+  objects: readonly ParsedManifest[],
+  before: ReadonlyMap<string, FileReading>,
+  fresh: ReadonlyMap<string, FileReading>,
+): readonly ParsedManifest[] | undefined {
+  const replaced = [...objects];
+  for (const [path, after] of fresh) {
+    const old = before.get(path);
+    if (old === undefined || !isPlain(old) || !isPlain(after)) return undefined;
+    if (old.keys.length !== after.keys.length) return undefined;
+    for (const [index, key] of old.keys.entries()) {
+      // Not there: it was put into a work, or another object of its name counts.
+      const at = replaced.indexOf(old.parsed.manifests[index] as ParsedManifest);
+      if (at === -1 || after.keys[index] !== key) return undefined;
+      replaced[at] = after.parsed.manifests[index] as ParsedManifest;
+    }
+  }
+  return replaced;
+}
+
+function isPlain({ parsed, folders }: FileReading): boolean {
+  return parsed.problems.length === 0 && folders.length === 0;
+}

@@ -1,0 +1,28 @@
+import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
+import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import { objectKey } from './assemble-fleet.ts';
+
+const HINT =
+  'the objects that the file declared before stay as they were; give the document its apiVersion and kind, or take it out of the file';
+
+/**
+ * The problems with errors for the warnings about documents that are no objects, in files of which an object of before is nowhere
+ * now: the document may be that object. The very same list when there are none.
+ */
+export function hidingDocuments(
+  problems: readonly Problem[],
+  objects: readonly ParsedManifest[],
+  before: readonly ParsedManifest[],
+): readonly Problem[] {
+  const present = new Set(objects.map(objectKey));
+  const vanishedFrom = new Set(
+    before.filter((object) => !present.has(objectKey(object))).map(({ location }) => location.file),
+  );
+  const hides = ({ code, location }: Problem): boolean =>
+    code === NOT_AN_OBJECT && vanishedFrom.has(location?.file ?? '');
+  if (!problems.some(hides)) return problems;
+  return problems.map((problem) =>
+    hides(problem) ? { ...problem, severity: 'error', hint: HINT } : problem,
+  );
+}

@@ -1,0 +1,86 @@
+import picomatch from 'picomatch';
+import { sortOutEntries } from '../../../adapters/git/repository/tree-safety.ts';
+import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
+import { InputError } from '../../../core/errors.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+
+/** Placement tests (`*.placement-test.yaml`) stand beside manifests, but are run and not applied. */
+const EXTENSIONS = /(?<!\.placement-test)\.(?:ya?ml|json)$/i;
+
+/**
+ * Which paths hold manifests: YAML and JSON files that match one of the globs (all when there are none) and none of the
+ * globs that start with `!`. What starts with a dot (`.github/`, `.argocd.yaml`) is never a manifest unless a glob names it.
+ * A glob without wildcards also means everything below it: `fleet` is `fleet/**`.
+ */
+export function manifestSelector(globs: readonly string[]): ManifestSelector {
+  for (const glob of globs) checkGlob(glob);
+  const wanted = globs.filter((glob) => !glob.startsWith('!')).map(normalized);
+  const unwanted = globs.filter((glob) => glob.startsWith('!')).map((glob) => normalized(glob.slice(1)));
+  const includes = wanted.length === 0 ? () => true : matcher(wanted);
+  const excludes = unwanted.length === 0 ? () => false : matcher(unwanted);
+  const hidden = (path: string): boolean =>
+    /(?:^|\/)\./.test(path) && !wanted.some((glob) => /(?:^|\/)\./.test(glob));
+  return { covers: (path) => !hidden(path) && includes(path) && !excludes(path) };
+}
+
+export interface ManifestSelector {
+  /** Whether the path lies inside what was asked for, whatever it is. */
+  readonly covers: (path: string) => boolean;
+}
+
+/** The manifests among a tree's entries, and what must not be read. Links that only might hide manifests are warnings. */
+export function selectManifests(
+  entries: readonly TreeEntry[],
+  selector: ManifestSelector,
+): { readonly files: readonly TreeFile[]; readonly problems: readonly Problem[] } {
+  const isPlain = (entry: TreeEntry): boolean => entry.mode.startsWith('100');
+  const candidates = entries.filter(
+    (entry) => (EXTENSIONS.test(entry.path) || !isPlain(entry)) && selector.covers(entry.path),
+  );
+  const { files, problems } = sortOutEntries(candidates);
+  return {
+    files,
+    problems: problems.map((problem) =>
+      EXTENSIONS.test(problem.location?.file ?? '') ? problem : { ...problem, severity: 'warning' as const },
+    ),
+  };
+}
+
+/** The problems with errors for the warnings about places below which there were manifests; the very same list when there are none. */
+export function hidingFiles(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
+  const below = new Set<string>();
+  for (const file of files)
+    for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))
+      below.add(file.slice(0, slash));
+  const hides = ({ severity, location }: Problem): boolean =>
+    severity === 'warning' && below.has(location?.file ?? '');
+  if (!problems.some(hides)) return problems;
+  const hint =
+    'the manifests that were in its place stay as they were; leave it out of the paths to remove them';
+  return problems.map((problem) => (hides(problem) ? { ...problem, severity: 'error', hint } : problem));
+}
+
+function normalized(glob: string): string {
+  const trimmed = glob.replace(/^\.?\/+/, '').replace(/\/+$/, '');
+  return trimmed === '' || trimmed === '.' ? '**' : trimmed;
+}
+
+function matcher(globs: readonly string[]): (path: string) => boolean {
+  const patterns = globs.flatMap((glob) => (glob.endsWith('*') ? [glob] : [glob, `${glob}/**`]));
+  return picomatch(patterns, { dot: true, nonegate: true });
+}
+
+function checkGlob(glob: string): void {
+  const problem =
+    glob.length > 1024
+      ? 'it is longer than 1024 characters'
+      : glob.includes('..')
+        ? 'it holds ..'
+        : undefined;
+  if (problem === undefined) return;
+  throw new InputError(`${problem}, expected a path or glob inside the repository`, {
+    code: 'source.glob',
+    subject: `Path ${JSON.stringify(glob.slice(0, 80))}`,
+  });
+}

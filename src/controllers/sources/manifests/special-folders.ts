@@ -1,0 +1,55 @@
+import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+
+const KUSTOMIZATION = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;
+const CHART = /(?:^|\/)Chart\.yaml$/;
+
+/** Folders whose files are not manifests by themselves. */
+export interface SpecialFolders {
+  /** Folder of each kustomization ('' for the root) and the file that makes it one. */
+  readonly kustomizations: ReadonlyMap<string, string>;
+  /** Helm charts, refused. */
+  readonly problems: readonly Problem[];
+  readonly isInside: (path: string) => boolean;
+}
+
+/** Finds kustomizations and Helm charts among a tree's entries. */
+export function findSpecialFolders(entries: readonly TreeEntry[]): SpecialFolders {
+  const kustomizations = new Map<string, string>();
+  const charts = new Map<string, string>();
+  for (const { path } of entries) {
+    if (isKustomization(path)) kustomizations.set(folderOf(path), path);
+    else if (CHART.test(path)) charts.set(folderOf(path), path);
+  }
+  return {
+    kustomizations,
+    problems: [...charts.values()].map(chartProblem),
+    isInside: (path) => {
+      if (kustomizations.size + charts.size === 0) return false;
+      for (let folder = folderOf(path); ; folder = folderOf(folder)) {
+        if (kustomizations.has(folder) || charts.has(folder)) return true;
+        if (folder === '') return false;
+      }
+    },
+  };
+}
+
+export function isKustomization(path: string): boolean {
+  return KUSTOMIZATION.test(path);
+}
+
+export function folderOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash === -1 ? '' : path.slice(0, slash);
+}
+
+function chartProblem(file: string): Problem {
+  const folder = folderOf(file);
+  return {
+    severity: 'error',
+    code: 'source.helm-chart',
+    message: 'got a Helm chart, which is not rendered',
+    hint: `commit what \`helm template\` makes of it, or leave it out with the path "!${folder === '' ? '**' : folder}"`,
+    location: { file, line: 1, column: 1 },
+  };
+}

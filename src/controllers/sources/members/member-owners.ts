@@ -1,0 +1,102 @@
+import { TransientError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { identityOf, standingIdentities } from '../../../core/sync/plan-prune.ts';
+import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
+import type { SourceClaims } from '../progress/source-claims.ts';
+
+export interface MemberOwnersOptions {
+  readonly source: string;
+  /** Of its ApplySet. */
+  readonly id: string;
+  /** Take objects that belong to others. */
+  readonly force: boolean;
+  readonly claims: Pick<SourceClaims, 'placeOf' | 'ownerOf' | 'letsGo' | 'firstOf'>;
+  readonly registry: Pick<ApplySetRegistry, 'setOf' | 'sourceOf'>;
+}
+
+/**
+ * Which objects on the hub belong to a source, and which to others. Every source writes as the same field manager, so the server would let
+ * two of them overwrite each other's object again and again.
+ */
+export class MemberOwners {
+  readonly #options: MemberOwnersOptions;
+  /** Objects of other ApplySets as the last looks at the hub found them: identity to the set's id. */
+  #others = new Map<string, string>();
+  /** Identities of what this source has on the hub, by that look and by what it applied since. */
+  #owned = new Set<string>();
+
+  constructor(options: MemberOwnersOptions) {
+    this.#options = options;
+  }
+
+  /** All members were listed. */
+  listed({ own, others }: Pick<SetMembers, 'own' | 'others'>): void {
+    this.#others = new Map(others);
+    this.#owned = new Set(own.keys());
+  }
+
+  /** Whether the source has the object on the hub. */
+  owns(identity: string): boolean {
+    return this.#owned.has(identity);
+  }
+
+  /** Whether no source has the object on the hub. */
+  isNew(object: KubeObject): boolean {
+    return !standingIdentities(object).some((id) => this.#owned.has(id) || this.#others.has(id));
+  }
+
+  /** The source is about to write the object. */
+  take(identity: string): void {
+    this.#owned.add(identity);
+  }
+
+  /** The object is deleted. */
+  drop(identity: string): void {
+    this.#owned.delete(identity);
+  }
+
+  /** Another controller may have taken or made the object since the hub was listed: the server, that sees one field manager, lets both. */
+  async lookAgain(kind: KindInfo, desired: KubeObject): Promise<void> {
+    if (this.#options.force) return;
+    const id = identityOf(refOf(desired));
+    const set = await this.#options.registry.setOf(kind, desired);
+    if (set === undefined || set === this.#options.id) this.#others.delete(id);
+    else {
+      this.#others.set(id, set);
+      this.#owned.delete(id);
+    }
+  }
+
+  /** @throws TransientError when the object belongs to another source or ApplySet */
+  async requireFree(id: string, object: KubeObject): Promise<void> {
+    const { claims, source } = this.#options;
+    if (this.#owned.has(id)) return;
+    const owner = await this.#ownerOf(id);
+    if (owner === undefined) return;
+    const at = (name: string): string => {
+      const place = claims.placeOf(name, id);
+      return place === undefined ? '' : ` (${place})`;
+    };
+    const named =
+      'source' in owner ? `source ${owner.source}${at(owner.source)}` : `the ApplySet ${owner.set}`;
+    throw new TransientError(
+      `belongs to ${named} and stands in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
+        'or let this source force it',
+      { code: 'sync.owned', subject: formatRef(refOf(object)) },
+    );
+  }
+
+  /** Whose an object is that this source does not have: by the hub, else by what the other sources of this controller do just now. */
+  async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
+    const { claims, source, force, registry } = this.#options;
+    const set = force ? undefined : this.#others.get(id);
+    const named = set === undefined ? undefined : await registry.sourceOf(set);
+    if (set !== undefined && named === undefined) return { set };
+    const owners = [named, force ? undefined : claims.ownerOf(id, source)];
+    const owner = owners.find((name) => name !== undefined && !claims.letsGo(name, id));
+    const rival = owner ?? claims.firstOf(id, source);
+    return rival === undefined ? undefined : { source: rival };
+  }
+}

@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { TransientError } from '../../../core/errors.ts';
+import { PoolWorker } from './pool-worker.ts';
+
+export interface ParsePoolOptions {
+  /** Threads besides our own. Default: one for each further processor, at most 4. */
+  readonly threads?: number | undefined;
+  /** Of processor time. A batch that takes longer has met a file that the parser cannot cope with. */
+  readonly batchTimeoutMs?: number | undefined;
+  readonly workerFile?: URL | undefined;
+}
+
+/** One file's outcome: the record of parsed-record.ts, or why the thread that parsed it is gone. */
+export type ParseAnswer =
+  | { readonly ok: true; readonly record: Buffer }
+  | { readonly ok: false; readonly reason: string };
+
+interface Batch {
+  readonly blobs: readonly Buffer[];
+  readonly resolve: (answers: readonly ParseAnswer[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const DEFAULT_BATCH_TIMEOUT_MS = 60_000;
+const IDLE_MS = 10_000;
+/** More deaths in a row than this are not the files' fault. */
+const MAX_DEATHS = 8;
+
+/**
+ * Parses batches of files in worker threads. A thread that dies (out of memory, too slow, a defect) takes down nothing else: the
+ * files of its batch are parsed again one by one, and the one it dies of again is answered for with a reason. Threads end
+ * when there was nothing to do for a while.
+ */
+export class ParsePool {
+  readonly #options: ParsePoolOptions;
+  readonly #threads: number;
+  readonly #queue: Batch[] = [];
+  readonly #workers = new Set<PoolWorker>();
+  #idleTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+  /** Threads that died one after the other, without an answer in between. */
+  #deaths = 0;
+
+  constructor(options: ParsePoolOptions = {}) {
+    this.#options = options;
+    this.#threads = options.threads ?? Math.min(4, Math.max(1, availableParallelism() - 1));
+  }
+
+  /** False where the worker's code is not beside us: when Berth runs from its sources. */
+  get available(): boolean {
+    return existsSync(this.#workerFile);
+  }
+
+  /** Batches that keep all threads busy. */
+  get capacity(): number {
+    return 2 * this.#threads;
+  }
+
+  /**
+   * Answers for each file in order. Rejects when the pool is closed or its threads cannot live, never for
+   * what a file holds or does.
+   */
+  parse(blobs: readonly Buffer[]): Promise<readonly ParseAnswer[]> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(closed());
+      this.#queue.push({ blobs, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { reject } of this.#queue.splice(0)) reject(closed());
+    await this.#stopWorkers();
+  }
+
+  async #stopWorkers(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    const workers = [...this.#workers];
+    this.#workers.clear();
+    await Promise.all(workers.map((worker) => worker.stop()));
+  }
+
+  get #workerFile(): URL {
+    return this.#options.workerFile ?? new URL('./parse-worker.js', import.meta.url);
+  }
+
+  #pump(): void {
+    clearTimeout(this.#idleTimer);
+    while (this.#queue.length > 0) {
+      const worker = this.#idleWorker();
+      if (worker === undefined) return;
+      const batch = this.#queue.shift();
+      if (batch !== undefined) void this.#run(worker, batch);
+    }
+    if ([...this.#workers].some((worker) => worker.busy)) return;
+    this.#idleTimer = setTimeout(() => void this.#stopWorkers(), IDLE_MS).unref();
+  }
+
+  #idleWorker(): PoolWorker | undefined {
+    for (const worker of this.#workers) if (!worker.alive) this.#workers.delete(worker);
+    const idle = [...this.#workers].find((worker) => !worker.busy);
+    if (idle !== undefined || this.#workers.size >= this.#threads) return idle;
+    return this.#addWorker();
+  }
+
+  #addWorker(): PoolWorker {
+    const worker = new PoolWorker(this.#workerFile, this.#options.batchTimeoutMs ?? DEFAULT_BATCH_TIMEOUT_MS);
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  async #run(worker: PoolWorker, batch: Batch): Promise<void> {
+    const { blobs, resolve, reject } = batch;
+    const outcome = await worker.parse(blobs);
+    if ('records' in outcome) {
+      this.#deaths = 0;
+      resolve(outcome.records.map((record) => ({ ok: true, record })));
+    } else {
+      this.#deaths += 1;
+      if (this.#closed) reject(closed());
+      else if (this.#deaths > MAX_DEATHS) reject(dying(outcome.reason));
+      else if (!outcome.started) this.#queue.unshift(batch);
+      else if (blobs.length === 1) resolve([{ ok: false, reason: outcome.reason }]);
+      else this.#oneByOne(blobs).then(resolve, reject);
+    }
+    this.#pump();
+  }
+
+  async #oneByOne(blobs: readonly Buffer[]): Promise<readonly ParseAnswer[]> {
+    const answers: ParseAnswer[] = [];
+    for (const blob of blobs) answers.push(...(await this.parse([blob])));
+    return answers;
+  }
+}
+
+function dying(reason: string): TransientError {
+  return new TransientError(`its threads end again and again: ${reason}`, {
+    code: 'fleet.parser',
+    subject: 'Parser',
+  });
+}
+
+function closed(): TransientError {
+  return new TransientError('ended while files were parsed', { code: 'fleet.closed', subject: 'Parser' });
+}

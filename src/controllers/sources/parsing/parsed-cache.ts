@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import { RecordCache } from '../../../adapters/store/record-cache.ts';
+import type { CacheRecord } from '../../../adapters/store/segment-file.ts';
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import type { Logger } from '../../../core/ports.ts';
+import { packageRoot } from '../../../runtime/package-root.ts';
+import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
+
+/** New records are kept back until so many have come, so that small commits do not make small files. */
+const WRITE_FROM_RECORDS = 64;
+const ENCODED_AT_ONCE = 200;
+
+/** What blobs were parsed to, kept on disk by blob id: a restart parses only what is new since. */
+export class ParsedCache {
+  readonly #records: RecordCache;
+  #added: Added[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #live: () => ReadonlySet<string> = () => new Set();
+
+  constructor(options: {
+    readonly dir: string;
+    readonly log: Logger;
+    readonly maxBytes?: number | undefined;
+  }) {
+    this.#records = new RecordCache({ ...options, stamp: parserStamp() });
+  }
+
+  /**
+   * Calls back for each file that is held, in no order.
+   * @returns the files that are not
+   */
+  async read(
+    files: readonly TreeFile[],
+    onFile: (file: TreeFile, parsed: ParsedFile) => void,
+  ): Promise<readonly TreeFile[]> {
+    const filesOf = new Map<string, TreeFile[]>();
+    for (const file of files) {
+      const same = filesOf.get(file.id);
+      if (same === undefined) filesOf.set(file.id, [file]);
+      else same.push(file);
+    }
+    const left = await this.#records.read(new Set(filesOf.keys()), ({ key: id, bytes }) => {
+      const text = bytes.toString('utf8');
+      for (const file of filesOf.get(id) ?? []) onFile(file, decodeParsedFile(file.path, text));
+    });
+    return left.size === 0 ? [] : files.filter(({ id }) => left.has(id));
+  }
+
+  add(id: string, parsed: ParsedFile): void {
+    this.#added.push({ id, parsed });
+  }
+
+  /** The same, encoded already. */
+  addRecord(id: string, bytes: Buffer): void {
+    this.#added.push({ id, bytes });
+  }
+
+  /** Writes what was added, once it is enough. `live`: the blobs of the present commit, which stay when the cache is full. */
+  settle(live: () => ReadonlySet<string>): void {
+    this.#live = live;
+    if (this.#added.length >= WRITE_FROM_RECORDS) this.#write();
+  }
+
+  async close(): Promise<void> {
+    this.#write();
+    await this.#writing;
+    await this.#records.flush();
+  }
+
+  #write(): void {
+    const added = this.#added;
+    this.#added = [];
+    if (added.length === 0) return;
+    const live = this.#live();
+    this.#writing = this.#writing.then(async () => {
+      this.#records.add(await encoded(added), (id) => live.has(id));
+    });
+  }
+}
+
+type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
+
+/** In slices: whoever waits for what was parsed comes first. */
+async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
+  const records: CacheRecord[] = [];
+  for (const one of added) {
+    if (records.length % ENCODED_AT_ONCE === 0) await setImmediate();
+    const bytes = 'bytes' in one ? one.bytes : Buffer.from(encodeParsedFile(one.parsed));
+    records.push({ key: one.id, bytes });
+  }
+  return records;
+}
+
+let stamp: string | undefined;
+
+/** Digest of the parser's own code and of the package's version and dependencies: another parser may read a file otherwise. */
+function parserStamp(): string {
+  if (stamp !== undefined) return stamp;
+  const hash = createHash('sha256');
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const parser = new URL('../../../adapters/yaml/', import.meta.url);
+  const code = readdirSync(parser, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(`.${extension}`))
+    .sort()
+    .map((name) => new URL(name, parser));
+  const own = ['../manifests/read-content', './parsed-record'].map(
+    (name) => new URL(`${name}.${extension}`, import.meta.url),
+  );
+  const manifest = new URL('package.json', packageRoot());
+  for (const file of [...code, ...own, ...(existsSync(manifest) ? [manifest] : [])])
+    hash.update(readFileSync(file));
+  return (stamp = hash.digest('hex').slice(0, 32));
+}

@@ -1,0 +1,45 @@
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+
+/** One manifest: object, line, column, number of its document, path inside the document. */
+type ManifestRow = readonly [
+  object: ParsedFile['manifests'][number]['object'],
+  line: number,
+  column: number,
+  document: number,
+  within: ParsedFile['manifests'][number]['place']['within'],
+];
+type ProblemRow = Omit<Problem, 'location'> & { readonly at?: readonly [line: number, column: number] };
+
+/** What a blob holds, as JSON and without the file's name: the same bytes may lie under several names. */
+export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
+  const rows = manifests.map(
+    ({ object, location, place }): ManifestRow => [
+      object,
+      location.line,
+      location.column,
+      place.document,
+      place.within,
+    ],
+  );
+  const found = problems.map(
+    ({ location, ...problem }): ProblemRow =>
+      location === undefined ? problem : { ...problem, at: [location.line, location.column] },
+  );
+  return JSON.stringify(found.length === 0 ? [rows] : [rows, found]);
+}
+
+/** @param text what encodeParsedFile made */
+export function decodeParsedFile(file: string, text: string): ParsedFile {
+  const [rows, found = []] = JSON.parse(text) as readonly [readonly ManifestRow[], (readonly ProblemRow[])?];
+  return {
+    manifests: rows.map(([object, line, column, document, within]) => ({
+      object,
+      location: { file, line, column },
+      place: { document, within },
+    })),
+    problems: found.map(({ at, ...problem }) =>
+      at === undefined ? problem : { ...problem, location: { file, line: at[0], column: at[1] } },
+    ),
+  };
+}

@@ -1,0 +1,78 @@
+import { Worker } from 'node:worker_threads';
+import { afterCpuTime } from '../../../adapters/clock/cpu-time-limit.ts';
+import { pack, unpack } from './packed-files.ts';
+import type { PackedFiles } from './packed-files.ts';
+
+/** A file of 8 MiB stays far below it. */
+const MAX_HEAP_MB = 512;
+
+/** The records of the files, or why the thread is gone; `started`: it had been given the files. */
+export type WorkerOutcome =
+  | { readonly records: readonly Buffer[] }
+  | { readonly reason: string; readonly started: boolean };
+
+/** A thread that parses (parse-worker.ts), and what it may take. */
+export class PoolWorker {
+  readonly #worker: Worker;
+  readonly #limitMs: number;
+  busy = false;
+  alive = true;
+  /** Its code is loaded: what it takes from then on, the files take. */
+  #started = false;
+
+  /** @param limitMs of processor time, for its start as for each batch */
+  constructor(file: URL, limitMs: number) {
+    this.#limitMs = limitMs;
+    this.#worker = new Worker(file, {
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      stderr: false,
+    });
+    this.#worker.once('exit', () => (this.alive = false));
+    this.#worker.on('error', () => undefined); // `exit` follows
+    this.#worker.unref();
+  }
+
+  parse(blobs: readonly Buffer[]): Promise<WorkerOutcome> {
+    this.busy = true;
+    const worker = this.#worker;
+    return new Promise((resolve) => {
+      const settle = (outcome: WorkerOutcome): void => {
+        endLimit();
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+        worker.unref();
+        this.busy = false;
+        resolve(outcome);
+      };
+      const die = (reason: string): void => settle({ reason, started: this.#started });
+      const send = (): void => {
+        const packed = pack(blobs);
+        worker.postMessage(packed, [packed.bytes.buffer]);
+      };
+      const limit = (): (() => void) =>
+        afterCpuTime(this.#limitMs, () => {
+          this.alive = false;
+          void worker.terminate();
+          die(`the parser took longer than ${this.#limitMs} ms`);
+        });
+      const onMessage = (message: PackedFiles | 'started'): void => {
+        if (message !== 'started') return settle({ records: unpack(message) });
+        this.#started = true;
+        endLimit();
+        endLimit = limit();
+        send();
+      };
+      let reason: string | undefined;
+      const onError = (error: Error): void => void (reason = error.message);
+      const onExit = (code: number): void => die(reason ?? `the parser's thread ended with ${code}`);
+      let endLimit = limit();
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+      // Somebody waits for the answer: the process must not end before it.
+      worker.ref();
+      if (this.#started) send();
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises';
+import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import type { ParsePool } from './parse-pool.ts';
+import { readContent } from '../manifests/read-content.ts';
+
+/** `record`: parsed by a thread, still encoded; `parsed`: parsed here; `reason`: why a thread died of the file. */
+export type ParseOutcome =
+  | { readonly record: Buffer }
+  | { readonly parsed: ParsedFile }
+  | { readonly reason: string };
+
+type Batch = { readonly file: TreeFile; readonly bytes: Buffer }[];
+
+/**
+ * The first so many bytes are parsed here as they come. A thread takes a quarter of a second to become fast, and what it parsed has
+ * to be written as JSON and read again: with two processors it took 50 to 100 MB until that was won back (docs/performance.md).
+ */
+const THREADS_FROM_BYTES = 48 * 1024 ** 2;
+/** What travels to a thread at once: small enough to keep everybody busy to the end. */
+const BATCH_FILES = 128;
+const BATCH_BYTES = 512 * 1024;
+/** With more batches than this in memory we parse before we read on. */
+const MAX_WAITING = 64;
+
+/**
+ * Files on their way to be parsed: a few at once; of very many the threads take the oldest batches, and we, when everything has been
+ * read, the newest.
+ */
+export class SharedParser {
+  readonly #pool: ParsePool | undefined;
+  readonly #threadsFromBytes: number;
+  readonly #onFile: (file: TreeFile, outcome: ParseOutcome) => void;
+  readonly #waiting: Batch[] = [];
+  readonly #asked = new Set<Promise<void>>();
+  #batch: Batch = [];
+  #batchBytes = 0;
+  #bytes = 0;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    tools: { readonly pool?: ParsePool | undefined; readonly threadsFromBytes?: number | undefined },
+    onFile: (file: TreeFile, outcome: ParseOutcome) => void,
+  ) {
+    this.#pool = tools.pool?.available === true ? tools.pool : undefined;
+    this.#threadsFromBytes = tools.threadsFromBytes ?? THREADS_FROM_BYTES;
+    this.#onFile = onFile;
+  }
+
+  add(file: TreeFile, bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    if (this.#pool === undefined || this.#bytes <= this.#threadsFromBytes) {
+      this.#onFile(file, { parsed: readContent(file.path, bytes) });
+      return;
+    }
+    this.#batch.push({ file, bytes });
+    this.#batchBytes += bytes.length;
+    if (this.#batch.length >= BATCH_FILES || this.#batchBytes >= BATCH_BYTES) this.#close();
+    if (this.#waiting.length > MAX_WAITING) this.#parseHere();
+  }
+
+  /** Resolves when every file was answered; rejects when the pool was closed meanwhile. */
+  async finish(): Promise<void> {
+    this.#close();
+    while (this.#waiting.length > 0) {
+      this.#parseHere();
+      // Answers of the threads come in, and they get new batches.
+      await setImmediate();
+    }
+    while (this.#asked.size > 0) await Promise.all(this.#asked);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #close(): void {
+    if (this.#batch.length > 0) this.#waiting.push(this.#batch);
+    this.#batch = [];
+    this.#batchBytes = 0;
+    this.#feed();
+  }
+
+  #feed(): void {
+    const pool = this.#pool;
+    while (pool !== undefined && this.#asked.size < pool.capacity) {
+      const batch = this.#waiting.shift();
+      if (batch === undefined) return;
+      const asked: Promise<void> = this.#ask(pool, batch).finally(() => {
+        this.#asked.delete(asked);
+        this.#feed();
+      });
+      this.#asked.add(asked);
+    }
+  }
+
+  async #ask(pool: ParsePool, batch: Batch): Promise<void> {
+    try {
+      const answers = await pool.parse(batch.map(({ bytes }) => bytes));
+      batch.forEach(({ file }, index) => {
+        const answer = answers[index];
+        this.#onFile(file, answer?.ok === true ? answer : { reason: answer?.reason ?? 'no answer' });
+      });
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  #parseHere(): void {
+    for (const { file, bytes } of this.#waiting.pop() ?? [])
+      this.#onFile(file, { parsed: readContent(file.path, bytes) });
+  }
+}

@@ -1,0 +1,15 @@
+import type { SourceEvent } from './source-events.ts';
+
+/** Whether a commit is on its way to the hub, as the sources tell: what follows from it is then decided first. */
+export class ArrivingCommits {
+  readonly #sources = new Set<string>();
+
+  take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
+    if (kind === 'fetched' || kind === 'read') this.#sources.add(source);
+    else if (kind === 'followed') this.#sources.delete(source);
+  }
+
+  get areAny(): boolean {
+    return this.#sources.size > 0;
+  }
+}

@@ -1,0 +1,94 @@
+import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+import type { Clock } from '../../../core/ports.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
+import type { Fleet } from '../manifests/fleet.ts';
+import { FirstReads } from './first-reads.ts';
+import { type ServeSource, sourceNameOf } from './source-options.ts';
+import type { SourceEvent } from './source-events.ts';
+
+/** A commit that was read, and when. Plain JSON. */
+export interface ReadCommit extends CommitInfo {
+  readonly readAtMs: number;
+}
+
+/** Keyed by the name of the source. */
+export interface CommitsStore {
+  get(source: string): ReadCommit | undefined;
+  /** Resolves when it would outlive the process. */
+  persist(source: string, commit: ReadCommit): Promise<void>;
+}
+
+export interface SourceLedgerOptions {
+  readonly sources: readonly ServeSource[];
+  /** Namespace of the ApplySet parents. */
+  readonly namespace?: string | undefined;
+  /** Of sources that have none of their own. */
+  readonly budget?: RemovalBudget | undefined;
+  readonly clock: Clock;
+}
+
+/** What each source has to say about the objects that came from it: the commit that was read last, and the removal budget. */
+export class SourceLedger {
+  readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
+  readonly #commits = new Map<string, CommitInfo | undefined>();
+  readonly #budget: RemovalBudget;
+  readonly #kept: CommitsStore;
+  readonly #clock: Clock;
+  readonly firstReads: FirstReads;
+  #newest: CommitInfo | undefined;
+  #newestAtMs = -Infinity;
+
+  constructor(digest: Digest, kept: CommitsStore, options: SourceLedgerOptions) {
+    const { sources, namespace, budget = DEFAULT_REMOVAL_BUDGET } = options;
+    this.#budget = budget;
+    this.#kept = kept;
+    this.#clock = options.clock;
+    this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
+    for (const source of sources) {
+      const name = sourceNameOf(source);
+      const id = applySetId(digest, parentOfSource(name, namespace));
+      this.#sources.set(id, { name, budget: source.budget ?? budget });
+      this.#remember(name);
+    }
+  }
+
+  /** @returns resolves when a process that comes after this one would know the commit that was read */
+  async take(event: SourceEvent): Promise<void> {
+    if (event.kind === 'read') return this.#read(event.source, event.fleet);
+    if (event.kind === 'failed') this.firstReads.looked(event.source);
+  }
+
+  async #read(source: string, { commit }: Pick<Fleet, 'commit'>): Promise<void> {
+    this.#commits.set(source, commit);
+    this.#newest = commit;
+    this.firstReads.looked(source);
+    if (commit === undefined) return;
+    // A disk that takes nothing stops nothing: it is written when that is possible again.
+    await this.#kept.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);
+  }
+
+  /** Of its source; of an object that Berth did not apply (`sync: observe`), the commit that was read last. */
+  commitBehind(object: Pick<KubeObject, 'metadata'>): CommitInfo | undefined {
+    const source = this.#sourceOf(object);
+    return source === undefined ? this.#newest : this.#commits.get(source.name);
+  }
+
+  budgetOf(object: Pick<KubeObject, 'metadata'>): RemovalBudget {
+    return this.#sourceOf(object)?.budget ?? this.#budget;
+  }
+
+  /** What the process before this one had read: it stands behind what is on the hub until the source was read again. */
+  #remember(source: string): void {
+    const known = this.#kept.get(source);
+    if (known === undefined) return;
+    this.#commits.set(source, known);
+    if (known.readAtMs > this.#newestAtMs) [this.#newest, this.#newestAtMs] = [known, known.readAtMs];
+  }
+
+  #sourceOf({ metadata }: Pick<KubeObject, 'metadata'>) {
+    return this.#sources.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '');
+  }
+}

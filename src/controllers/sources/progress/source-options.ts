@@ -1,0 +1,37 @@
+import type { SignaturePolicy } from '../../../adapters/git/program/commit-signature.ts';
+import type { GitAuth } from '../../../adapters/git/repository/git-auth.ts';
+import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
+import type { CommitStatusTarget } from '../../../adapters/scm/commit-status.ts';
+import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+
+export interface ServeSource {
+  /** Names the source in status, events and its ApplySet; a DNS label. Default `fleet`. */
+  readonly name?: string | undefined;
+  readonly url: string;
+  readonly ref?: GitRef | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly auth?: GitAuth | undefined;
+  /** PEM file of the certificate authority to trust instead of the system's. */
+  readonly caFile?: string | undefined;
+  readonly signatures?: SignaturePolicy | undefined;
+  /** Where commits are told what they are like. */
+  readonly commitStatus?:
+    | { readonly target: CommitStatusTarget; readonly targetUrl?: string | undefined }
+    | undefined;
+  /** Called when the controller ended. */
+  readonly close?: (() => Promise<void>) | undefined;
+  /** `observe`: Argo CD or Flux fills the hub; Berth reads the source for commits and problems only. Default `apply`. */
+  readonly sync?: 'apply' | 'observe' | undefined;
+  /** How much one change may remove: deletions of the source, clusters of its placements. Default: the controller's. */
+  readonly budget?: RemovalBudget | undefined;
+  /** Deletions of the source within this time count as one toward its budget. Default: the controller's. */
+  readonly deletionWindowMs?: number | undefined;
+  /** Let the last objects that the source has on the hub go without a release. Default false. */
+  readonly allowEmpty?: boolean | undefined;
+  /** Take fields that belong to other managers. Default false. */
+  readonly force?: boolean | undefined;
+}
+
+export function sourceNameOf({ name = 'fleet' }: Pick<ServeSource, 'name'>): string {
+  return name;
+}

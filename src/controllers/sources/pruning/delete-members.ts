@@ -1,0 +1,65 @@
+import type pLimit from 'p-limit';
+import { BerthError } from '../../../core/errors.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { refOf } from '../../../core/model/object-ref.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import { inWaves } from '../../../core/sync/apply-order.ts';
+import { identityOf } from '../../../core/sync/plan-prune.ts';
+import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
+import type { CommitBarrier } from '../progress/commit-barrier.ts';
+import { requiredKind } from '../members/required-kind.ts';
+import type { SourceClaims } from '../progress/source-claims.ts';
+import { type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
+
+export interface DeleteMembersParts {
+  readonly api: KubeApi;
+  readonly source: string;
+  readonly claims: Pick<SourceClaims, 'isSaidBesides'>;
+  readonly limit: ReturnType<typeof pLimit>;
+  readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
+}
+
+export interface DeletedMembers {
+  readonly deleted: readonly KubeObject[];
+  readonly problems: readonly SyncProblem[];
+}
+
+/** Deletes objects in the reverse of the order of applying. One that the hub refuses does not stop the others. */
+export async function deleteMembers(
+  { api, source, claims, limit, written }: DeleteMembersParts,
+  objects: readonly KubeObject[],
+  onDeleted: (object: KubeObject) => void,
+): Promise<DeletedMembers> {
+  const problems: SyncProblem[] = [];
+  const deleted: KubeObject[] = [];
+  for (const wave of [...inWaves(objects)].reverse())
+    await Promise.all(
+      wave.map((object) =>
+        limit(async () => {
+          // The other source may have read a commit since, and have the object by now.
+          if (claims.isSaidBesides(source, identityOf(refOf(object)))) return;
+          const problem = await deleteMember(api, object);
+          if (problem !== undefined) {
+            problems.push(problem);
+            return;
+          }
+          written?.deleted(object);
+          deleted.push(object);
+          onDeleted(object);
+        }),
+      ),
+    );
+  return { deleted, problems };
+}
+
+async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {
+  try {
+    const kind = await requiredKind(api, object);
+    const { namespace = '', name, uid } = object.metadata;
+    await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
+    return syncProblemOf({ object }, error);
+  }
+}

@@ -1,0 +1,213 @@
+import { BerthError, errorText } from '../../../core/errors.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
+import { type DeletionRecord, deletionRecord } from '../../../core/sync/deletion-record.ts';
+import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
+import {
+  countedMembers,
+  identityOf,
+  leavingObjects,
+  planPrune,
+  type PrunePlan,
+} from '../../../core/sync/plan-prune.ts';
+import { lossesAt, noteLosses } from '../../../core/sync/loss-window.ts';
+import { noteHeld, noteMembersBefore, type PruneMemory } from '../../../core/sync/prune-memory.ts';
+import {
+  noteReleased,
+  noteRest,
+  type PruneReleases,
+  releaseMark,
+} from '../../../core/sync/prune-releases.ts';
+import { weighDeletions } from '../../../core/sync/weigh-deletions.ts';
+import { deleteMembers } from './delete-members.ts';
+import { knownOf, memoryOf, type PruneParts, type PruneState } from './prune-state.ts';
+import { readDependents } from './read-dependents.ts';
+import type { SyncProblem } from '../members/sync-problem.ts';
+import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
+
+/** Annotations of the parent. */
+type Notes = Readonly<Record<string, string>>;
+
+export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
+  readonly deleted: readonly KubeObject[];
+  readonly problems: readonly SyncProblem[];
+}
+
+/**
+ * Deletes the members that left Git, as far as may be: all of Git was read, something of the source stays, and so does most of it, or a
+ * release lets it happen.
+ */
+export async function pruneHub(
+  parts: PruneParts,
+  input: SyncInput,
+  state: PruneState,
+): Promise<PruneOutcome> {
+  const { arrives, membersBefore, notServed } = state;
+  const memory = { ...memoryOf(parts, state), membersBefore };
+  const known = knownOf(parts, input.objects, memory, state);
+  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
+  const losses = await lossesOf(parts, input.complete ? leavingObjects(known) : []);
+  if ('problem' in losses) return { ...nothing, problems: [losses.problem] };
+  const plan = planPrune({
+    ...parts,
+    ...known,
+    ...losses,
+    arrives,
+    complete: input.complete,
+    commit: input.commit?.id,
+    notServed,
+  });
+  if (plan.kind === 'suspended') {
+    const { message } = plan;
+    return {
+      ...nothing,
+      problems: [{ object: `source ${parts.source}`, message, location: undefined, retry: false }],
+    };
+  }
+  const isKnown = input.complete && notServed.length === 0;
+  const back = isKnown ? leavingObjects({ ...known, members: state.back }) : [];
+  const leaving = [...plan.objects, ...back].map((object) => identityOf(refOf(object)));
+  if (!parts.claims.looks.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
+  const gone = await deleteMembers(parts, back, recordedWith(parts, input, undefined));
+  const outcome =
+    plan.kind === 'prune'
+      ? await prune(parts, input, { ...plan, ...losses }, memory)
+      : await hold(parts, plan, state, { ...memory, counted: countedMembers(known).length });
+  return {
+    ...outcome,
+    deleted: [...gone.deleted, ...outcome.deleted],
+    problems: [...gone.problems, ...outcome.problems],
+  };
+}
+
+/** Notes what is held and what that goes by, for the next look and for `berth release`. */
+async function hold(
+  parts: PruneParts,
+  plan: Extract<PrunePlan, { kind: 'held' }>,
+  { areAll }: PruneState,
+  memory: PruneMemory & { readonly counted: number },
+): Promise<PruneOutcome> {
+  const { message, token, isForLosses } = plan;
+  const { releases, earlier, earlierLosses, nowMs, membersBefore, counted } = memory;
+  await parts.registry.annotate({
+    ...noteHeld(token, message, isForLosses),
+    ...(areAll ? noteMembersBefore(membersBefore ?? counted) : {}),
+    ...restOf(parts, plan.objects, releases),
+    ...noteDeletions(earlier, nowMs),
+    ...noteLosses(earlierLosses, nowMs),
+  });
+  return { deleted: [], problems: [], pruneHeld: { message, token } };
+}
+
+/** What deleting the objects takes away. Where the hub does not say, nothing is deleted. */
+async function lossesOf(
+  { api, source }: Pick<PruneParts, 'api' | 'source'>,
+  objects: readonly KubeObject[],
+): Promise<{ readonly losses: readonly DeletionLoss[] } | { readonly problem: SyncProblem }> {
+  try {
+    const dependents = await readDependents(api, objects);
+    return { losses: dependents === undefined ? [] : weighDeletions(objects, dependents) };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    const message = `what the deletion of ${objects.length} objects takes away cannot be read, so nothing is deleted: ${errorText(error)}`;
+    return { problem: { object: `source ${source}`, message, location: undefined, retry: true } };
+  }
+}
+
+/** Notes what is about to go, and why it may, before the first of it goes. */
+async function prune(
+  parts: PruneParts,
+  input: SyncInput,
+  plan: Extract<PrunePlan, { kind: 'prune' }> & { readonly losses: readonly DeletionLoss[] },
+  { releases, lastRelease, earlier, earlierLosses, nowMs }: PruneMemory,
+): Promise<PruneOutcome> {
+  const { objects, losses, releasedToken, isRest = false } = plan;
+  const marks = objects.map((object) => markOf(parts, object));
+  const token = isRest ? lastRelease?.token : releasedToken;
+  const isNoted = token === lastRelease?.token;
+  const by = isNoted ? lastRelease?.by : committer(input);
+  const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
+  const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
+  const going = (gone: readonly KubeObject[]): Notes => ({
+    ...noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs),
+    ...noteLosses([...earlierLosses, ...lossesAt(takenBy(gone, losses), nowMs, parts.digest)], nowMs),
+  });
+  await parts.registry.annotate({
+    ...noteHeld('', '', false),
+    ...noteMembersBefore(undefined),
+    // A release begins anew.
+    ...(releasedToken === undefined
+      ? restOf(parts, objects, releases)
+      : {
+          ...noteReleased(releases, releasedToken, marks),
+          ...noteDeletions([], nowMs),
+          ...noteLosses([], nowMs),
+        }),
+    ...(isCounted && going(objects)),
+    // As `berth release` would have written it.
+    ...(released !== undefined && !isNoted
+      ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
+      : {}),
+  });
+  const { deleted, problems } = await deleteMembers(parts, objects, recordedWith(parts, input, released));
+  if (released !== undefined) {
+    const done = new Set(deleted.map((object) => markOf(parts, object)));
+    await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
+  }
+  if (isCounted && deleted.length < objects.length) await parts.registry.annotate(going(deleted));
+  return {
+    deleted,
+    problems,
+    pruneHeld: undefined,
+    released: deleted.length > 0 || !isRest ? released : undefined,
+  };
+}
+
+/** Records each object that the hub has deleted. */
+function recordedWith(
+  { source, clock, onDeleted }: PruneParts,
+  input: SyncInput,
+  released: PruneOutcome['released'],
+): (object: KubeObject) => void {
+  const known = { source, commit: commitIn(input), released: released ?? null };
+  return (object) => onDeleted?.(deletionRecord(object, { ...known, atMs: clock.now() }));
+}
+
+function markOf({ digest }: PruneParts, object: KubeObject): string {
+  return releaseMark(digest, formatRef(refOf(object)));
+}
+
+/** What is left of the release before. */
+function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
+  const marks = objects.map((object) => markOf(parts, object));
+  return noteRest(marks.filter((mark) => releases.objects.has(mark)));
+}
+
+/** Of losses that have several causes one that is deleted is enough: what is counted twice is held sooner, not later. */
+function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
+  const names = new Set(objects.map((object) => formatRef(refOf(object))));
+  return losses.filter(({ by }) => by.some((name) => names.has(name)));
+}
+
+function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs: number): Deletion {
+  return {
+    atMs,
+    marks: objects.map((object) => deletionMark(digest, identityOf(refOf(object)))),
+    unnamed: 0,
+  };
+}
+
+/** Who, when and in which commit, as `berth release` says who and when. */
+function committer({ commit }: SyncInput): string | undefined {
+  if (commit === undefined) return undefined;
+  const { author, committer: when, id } = commit;
+  return `${author.name} <${author.email}> at ${new Date(when.timeMs).toISOString()} in commit ${id}`;
+}
+
+function commitIn({ commit }: SyncInput): DeletionRecord['commit'] {
+  if (commit === undefined) return null;
+  const { id, author, subject } = commit;
+  return { id, author: `${author.name} <${author.email}>`, subject };
+}

@@ -1,0 +1,71 @@
+import type pLimit from 'p-limit';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { Clock, KubeApi } from '../../../core/ports.ts';
+import type { Digest } from '../../../core/publish/plan-token.ts';
+import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
+import { type PruneMemory, readPruneMemory, rememberedInput } from '../../../core/sync/prune-memory.ts';
+import type { ApplySetRegistry } from '../members/apply-set-registry.ts';
+import type { CommitBarrier } from '../progress/commit-barrier.ts';
+import type { SourceClaims } from '../progress/source-claims.ts';
+import type { SyncInput } from '../members/sync-outcome.ts';
+
+export interface PruneParts {
+  readonly api: KubeApi;
+  readonly digest: Digest;
+  readonly source: string;
+  readonly budget: RemovalBudget;
+  /** Let the last objects of the source go like any others. */
+  readonly allowEmpty?: boolean | undefined;
+  /** What was deleted this long ago, or later, counts toward the budget. */
+  readonly deletionWindowMs: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly limit: ReturnType<typeof pLimit>;
+  readonly registry: ApplySetRegistry;
+  readonly claims: Pick<SourceClaims, 'isSaidBesides' | 'letsGo' | 'looks'>;
+  readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
+  /** Called for each object as soon as the hub has deleted it. */
+  readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
+}
+
+/** What the hub has of the source. */
+export interface PruneState {
+  readonly members: ReadonlyMap<string, KubeObject>;
+  /** Beside these: objects that it deleted before, and that a backup brought back. */
+  readonly back: readonly KubeObject[];
+  /** Every kind of theirs could be listed. */
+  readonly areAll: boolean;
+  /** By identity: what other sources have there of the same kinds. */
+  readonly others: ReadonlyMap<string, string>;
+  /** Something that the source holds in Git was found on the hub, or brought there, in this pass. */
+  readonly arrives: boolean;
+  /** Of the ApplySet, with the release by hand; one in Git is noted there before anything goes. */
+  readonly parent: KubeObject | undefined;
+  /** See `noteMembers`. */
+  readonly membersBefore: number | undefined;
+  /** Objects of the source, with their places, whose kind the hub does not serve. */
+  readonly notServed: readonly string[];
+}
+
+/** What the parent remembers of deletions and releases. */
+export function memoryOf(
+  { clock, deletionWindowMs: windowMs }: Pick<PruneParts, 'clock' | 'deletionWindowMs'>,
+  { parent }: Pick<PruneState, 'parent'>,
+): PruneMemory {
+  return readPruneMemory(parent?.metadata.annotations ?? {}, { nowMs: clock.now(), windowMs });
+}
+
+/** What a look at the members goes by, before the commit is on the hub and after. */
+export function knownOf(
+  { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
+  objects: SyncInput['objects'],
+  memory: PruneMemory,
+  { members, others }: Pick<PruneState, 'members' | 'others'>,
+) {
+  return {
+    ...rememberedInput(objects, memory, others.keys()),
+    members: [...members.values()],
+    movesOn: (identity: string): boolean => claims.isSaidBesides(source, identity),
+    digest,
+  };
+}

@@ -1,0 +1,87 @@
+import type { BlobContent, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
+import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import { fileReading } from '../manifests/assemble-fleet.ts';
+import type { FileReading } from '../manifests/assemble-fleet.ts';
+import type { ManifestLimits } from '../manifests/fleet.ts';
+import type { ParsePool } from '../parsing/parse-pool.ts';
+import type { ParsedCache } from '../parsing/parsed-cache.ts';
+import { decodeParsedFile } from '../parsing/parsed-record.ts';
+import { SharedParser } from '../parsing/shared-parser.ts';
+import type { ParseOutcome } from '../parsing/shared-parser.ts';
+import { refused, tooLarge } from '../manifests/read-content.ts';
+
+/** A file as it stands in a commit. */
+export interface FileVersionReading extends FileReading {
+  readonly id: string;
+}
+
+export interface FileReadingTools {
+  readonly limits: ManifestLimits;
+  /** Absent: nothing is remembered across restarts. */
+  readonly cache?: ParsedCache | undefined;
+  /** Absent: everything is parsed here. */
+  readonly pool?: ParsePool | undefined;
+  readonly threadsFromBytes?: number | undefined;
+}
+
+type OnFile = (path: string, reading: FileVersionReading) => void;
+
+/** Fewer files than this are parsed sooner than the cache is read. */
+const CACHE_FROM_FILES = 64;
+
+/** Reads and parses files; calls back for each of them, in no order. Throws when the repository cannot be read. */
+export async function readFiles(
+  repository: GitRepository,
+  files: readonly TreeFile[],
+  tools: FileReadingTools,
+  onFile: OnFile,
+): Promise<void> {
+  const { cache, limits } = tools;
+  const left =
+    cache === undefined || files.length < CACHE_FROM_FILES
+      ? files
+      : await cache.read(files, ({ path, id }, parsed) => onFile(path, { id, ...fileReading(parsed) }));
+  const parser = new SharedParser(tools, ({ path, id }, outcome) => {
+    if ('record' in outcome) cache?.addRecord(id, outcome.record);
+    else if ('parsed' in outcome) cache?.add(id, outcome.parsed);
+    onFile(path, { id, ...fileReading(parsedFile(path, outcome)) });
+  });
+  let index = 0;
+  const ids = left.map(({ id }) => id);
+  await repository.readBlobs(ids, { maxBytes: limits.maxFileBytes }, (blob) => {
+    const file = left[index++];
+    if (file === undefined) return;
+    if (blob.state === 'read') parser.add(file, blob.bytes);
+    else onFile(file.path, { id: file.id, ...fileReading(unreadable(file.path, blob, limits)) });
+  });
+  await parser.finish();
+}
+
+function parsedFile(path: string, outcome: ParseOutcome): ParsedFile {
+  if ('parsed' in outcome) return outcome.parsed;
+  return 'record' in outcome
+    ? decodeParsedFile(path, outcome.record.toString('utf8'))
+    : crashed(path, outcome.reason);
+}
+
+function unreadable(
+  path: string,
+  blob: Exclude<BlobContent, { readonly state: 'read' }>,
+  limits: ManifestLimits,
+): ParsedFile {
+  if (blob.state === 'too-large') return tooLarge(path, blob.sizeBytes, limits.maxFileBytes);
+  return refused(path, {
+    code: 'git.missing-blob',
+    message: `the repository does not hold the file's content (blob ${blob.id.slice(0, 12)})`,
+    hint: 'fetch the repository again, without a partial clone filter',
+  });
+}
+
+function crashed(path: string, reason: string): ParsedFile {
+  return refused(path, {
+    code: 'source.parser-crash',
+    message: `the parser did not survive this file: ${reason}`,
+    hint: 'this is a defect in Berth; the file’s last good objects stay',
+  });
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { writeFileAtomic } from '../../../adapters/store/atomic-file.ts';
+import { syncDirectory } from '../../../adapters/store/sync-directory.ts';
+
+/**
+ * Remembers across restarts which commit a source followed last, so that a remote that is gone, or has only a commit that is
+ * refused, is no reason to know nothing. A commit of other settings (URL, ref, who must sign) does not count.
+ */
+export class LastFollowed {
+  readonly #file: string;
+  readonly #settings: string;
+  #stored: string | undefined;
+
+  constructor(file: string, settings: unknown) {
+    this.#file = file;
+    this.#settings = createHash('sha256').update(JSON.stringify(settings)).digest('hex');
+  }
+
+  async load(): Promise<string | undefined> {
+    const text = await readFile(this.#file, 'utf8').catch(() => '');
+    const [settings, commit] = text.trim().split(' ');
+    return settings === this.#settings ? commit : undefined;
+  }
+
+  /** The file was removed: the next call of `store` writes it in any case. */
+  forgetNoted(): void {
+    this.#stored = undefined;
+  }
+
+  /** On the disk when this resolves. Where it cannot be written, nothing is remembered rather than an older commit. */
+  async store(commit: string): Promise<void> {
+    if (this.#stored === commit) return;
+    this.#stored = commit;
+    const directory = dirname(this.#file);
+    try {
+      await writeFileAtomic(this.#file, `${this.#settings} ${commit}\n`);
+      await syncDirectory(directory);
+    } catch {
+      this.#stored = undefined;
+      await rm(this.#file, { force: true });
+      await syncDirectory(directory).catch(() => undefined);
+    }
+  }
+}

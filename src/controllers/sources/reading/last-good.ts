@@ -1,0 +1,123 @@
+import type { FileVersion, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
+import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import { MANIFESTS_ANNOTATION } from '../../../core/work/manifests/inline-manifests.ts';
+import { objectKey } from '../manifests/assemble-fleet.ts';
+import { readFiles } from './file-readings.ts';
+import type { ManifestLimits } from '../manifests/fleet.ts';
+import { hasErrors } from '../manifests/read-content.ts';
+
+export interface LastGood {
+  readonly parsed: ParsedFile;
+  readonly commit: string;
+}
+
+/** How many commits are looked through for earlier versions. */
+const MAX_VERSIONS = 50;
+/** Paths are arguments of git, and arguments are limited. */
+const MAX_PATHS = 250;
+
+interface History {
+  readonly commit: string;
+  readonly limits: ManifestLimits;
+}
+
+/**
+ * The last version of each file, from the commit backwards, that parsed without errors. They are found in the history and not in
+ * memory, so that a restart comes to the same objects. A file that never was whole has none.
+ */
+export async function lastGoodReadings(
+  repository: GitRepository,
+  { paths, ...history }: History & { readonly paths: readonly string[] },
+): Promise<ReadonlyMap<string, LastGood>> {
+  const found = new Map<string, LastGood>();
+  await walkBack(repository, { paths, ...history }, (path, version) => {
+    if (hasErrors(version.parsed)) return false;
+    found.set(path, version);
+    return true;
+  });
+  return found;
+}
+
+/**
+ * Objects as the commits before this one declared them last, each in the file where it was. One that no earlier version of its file
+ * declares, as what a kustomization makes, is answered as it was given.
+ */
+export async function lastDeclared(
+  repository: GitRepository,
+  { objects, ...history }: History & { readonly objects: readonly ParsedManifest[] },
+): Promise<readonly ParsedManifest[]> {
+  const open = new Map<string, ParsedManifest[]>();
+  for (const object of objects) {
+    const { file } = object.location;
+    // What is put together from several files no version of one file declares.
+    if (object.object.metadata.annotations?.[MANIFESTS_ANNOTATION] !== undefined) continue;
+    open.set(file, [...(open.get(file) ?? []), object]);
+  }
+  const found = new Map<string, ParsedManifest>();
+  await walkBack(repository, { paths: [...open.keys()], ...history }, (path, { parsed, commit }) => {
+    const wanted = open.get(path) ?? [];
+    for (const manifest of parsed.manifests) {
+      const key = objectKey(manifest);
+      const isWanted = !found.has(key) && wanted.some((object) => objectKey(object) === key);
+      if (isWanted) found.set(key, ofCommit(manifest, commit));
+    }
+    return wanted.every((object) => found.has(objectKey(object)));
+  });
+  return objects.map((object) => found.get(objectKey(object)) ?? object);
+}
+
+/** The manifest as a commit before the one that is read has it. */
+export function ofCommit(manifest: ParsedManifest, commit: string): ParsedManifest {
+  return { ...manifest, location: { ...manifest.location, commit } };
+}
+
+/**
+ * Shows the versions of each file, newest first, until it was enough. One change may break many files: the history is walked for all of
+ * them at once, then for those whose versions the others hid, and only then for each of what is left.
+ * @param show answers whether that version was the one
+ */
+async function walkBack(
+  repository: GitRepository,
+  { paths, commit, limits }: History & { readonly paths: readonly string[] },
+  show: (path: string, version: LastGood) => boolean,
+): Promise<void> {
+  let open = paths;
+  for (const size of [MAX_PATHS, MAX_PATHS, 1]) {
+    const hidden: string[] = [];
+    for (const part of inParts(open, size)) {
+      const { versions, isWhole } = await repository.fileHistories(commit, part, MAX_VERSIONS);
+      for (const path of part) {
+        const file = { path, versions: versions.get(path) ?? [], limits };
+        const isFound = await showVersions(repository, file, (version) => show(path, version));
+        if (!isFound && !isWhole && part.length > 1) hidden.push(path);
+      }
+    }
+    open = hidden;
+  }
+}
+
+async function showVersions(
+  repository: GitRepository,
+  file: {
+    readonly path: string;
+    readonly versions: readonly FileVersion[];
+    readonly limits: ManifestLimits;
+  },
+  show: (version: LastGood) => boolean,
+): Promise<boolean> {
+  const { path, versions, limits } = file;
+  for (const { id, commit } of versions) {
+    let parsed: ParsedFile | undefined;
+    await readFiles(repository, [{ path, id }], { limits }, (_path, reading) => {
+      parsed = reading.parsed;
+    });
+    if (parsed !== undefined && show({ parsed, commit })) return true;
+  }
+  return false;
+}
+
+function inParts(paths: readonly string[], size: number): string[][] {
+  const parts: string[][] = [];
+  for (let at = 0; at < paths.length; at += size) parts.push(paths.slice(at, at + size));
+  return parts;
+}

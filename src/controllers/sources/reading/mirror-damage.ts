@@ -1,0 +1,49 @@
+import { TransientError } from '../../../core/errors.ts';
+import { formatLocation } from '../../../core/model/source-location.ts';
+import type { Fleet } from '../manifests/fleet.ts';
+
+/** Notices, while commits are read, that a mirror does not hold what it should. It is fetched anew once for each commit. */
+export class MirrorDamage {
+  readonly #mirrorDir: string;
+  #isFound = false;
+  /** What was fetched anew last: what is still missing of it, the remote does not have either. */
+  #renewed: string | undefined;
+
+  constructor(mirrorDir: string) {
+    this.#mirrorDir = mirrorDir;
+  }
+
+  get isFound(): boolean {
+    return this.#isFound;
+  }
+
+  /** A fetch that was told of the damage, if there is any, brought this commit. */
+  fetched(commit: string): void {
+    if (this.#isFound) this.#renewed = commit;
+    this.#isFound = false;
+  }
+
+  /**
+   * What `read` makes of a commit.
+   * @param isFetched the remote was asked for the commit: what it lacks is then worth a failure, so that it is fetched again
+   */
+  async watch(commit: string, isFetched: boolean, read: () => Promise<Fleet>): Promise<Fleet> {
+    try {
+      const fleet = await read();
+      if (isFetched && commit !== this.#renewed) this.#requireBlobs(fleet);
+      return fleet;
+    } catch (error) {
+      this.#isFound =
+        commit !== this.#renewed && error instanceof TransientError && error.code === 'git.corrupt';
+      throw error;
+    }
+  }
+
+  #requireBlobs({ problems }: Fleet): void {
+    const missing = problems.find(({ code }) => code === 'git.missing-blob');
+    if (missing === undefined) return;
+    const place = missing.location === undefined ? '' : `${formatLocation(missing.location)}: `;
+    const details = { code: 'git.corrupt', subject: `Git mirror ${this.#mirrorDir}` };
+    throw new TransientError(`${place}${missing.message}`, details);
+  }
+}

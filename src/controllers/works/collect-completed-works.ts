@@ -1,0 +1,34 @@
+import { MANIFEST_WORK } from '../../core/model/kinds.ts';
+import { REPLICA_SET_LABEL } from '../../core/model/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { Clock, KubeApi } from '../../core/ports.ts';
+import { findCondition } from '../../core/work/conditions/condition-list.ts';
+import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+
+/** When a completed work is to be deleted, milliseconds since the epoch; undefined: never. 0 and less: at once. */
+export function deletionDueMs(work: ManifestWork): number | undefined {
+  const ttlSeconds = work.spec?.deleteOption?.ttlSecondsAfterFinished;
+  if (ttlSeconds === undefined || ttlSeconds === null) return undefined;
+  if (work.metadata.deletionTimestamp !== undefined) return undefined;
+  // The works of a replica set live as long as it wants them.
+  if (work.metadata.labels?.[REPLICA_SET_LABEL] !== undefined) return undefined;
+  const complete = findCondition(work.status?.conditions, 'Complete');
+  if (complete?.status !== 'True') return undefined;
+  const since = Date.parse(complete.lastTransitionTime ?? '');
+  if (ttlSeconds <= 0) return 0;
+  return Number.isNaN(since) ? undefined : since + ttlSeconds * 1000;
+}
+
+/** Deletes a ManifestWork that has been Complete for longer than its ttlSecondsAfterFinished. */
+export async function collectCompletedWork(
+  work: ManifestWork | undefined,
+  { hub, clock }: { readonly hub: KubeApi; readonly clock: Clock },
+): Promise<ReconcileOutcome> {
+  const dueMs = work === undefined ? undefined : deletionDueMs(work);
+  if (work === undefined || dueMs === undefined) return DONE;
+  const remainingMs = dueMs - clock.now();
+  if (remainingMs > 0) return { kind: 'requeue', afterMs: remainingMs };
+  const { namespace = '', name, uid, resourceVersion } = work.metadata;
+  await hub.delete(MANIFEST_WORK, { namespace, name }, { uid, resourceVersion });
+  return DONE;
+}

@@ -1,0 +1,66 @@
+import { BerthError } from '../../core/errors.ts';
+import { CONTROLLER_REVISION, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
+import type { ManifestWorkReplicaSet } from '../../core/model/manifest-work-replica-set.ts';
+import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import { LAST_GOOD_ANNOTATION } from '../../core/work/replica-set/rollout-control.ts';
+
+/**
+ * The last template that every cluster of a replica set succeeded with, in a ControllerRevision next to it: it survives
+ * restarts, is cleaned up with its owner, and can be read with kubectl. The replica set names it in an annotation.
+ */
+export async function readLastGood(
+  hub: KubeApi,
+  replicaSet: ManifestWorkReplicaSet,
+): Promise<ManifestWorkSpec | undefined> {
+  const hash = replicaSet.metadata.annotations?.[LAST_GOOD_ANNOTATION];
+  if (hash === undefined) return undefined;
+  const revision = await hub.get(CONTROLLER_REVISION, keyOf(replicaSet, hash));
+  return (revision?.['data'] as { spec?: ManifestWorkSpec } | undefined)?.spec;
+}
+
+/** First the new revision, then the pointer to it, then the old one goes: killed in between, there is always a last good one. */
+export async function recordLastGood(
+  hub: KubeApi,
+  replicaSet: ManifestWorkReplicaSet,
+  templateHash: string,
+): Promise<void> {
+  const before = replicaSet.metadata.annotations?.[LAST_GOOD_ANNOTATION];
+  if (before === templateHash) return;
+  await createRevision(hub, replicaSet, templateHash);
+  const { namespace = '', name, uid } = replicaSet.metadata;
+  const patch = { metadata: { uid, annotations: { [LAST_GOOD_ANNOTATION]: templateHash } } };
+  await hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, {
+    fieldManager: 'berth-works',
+  });
+  if (before !== undefined) await hub.delete(CONTROLLER_REVISION, keyOf(replicaSet, before));
+}
+
+/** A revision never changes, and its name follows from its content: one that is there already is the right one. */
+async function createRevision(hub: KubeApi, replicaSet: ManifestWorkReplicaSet, hash: string): Promise<void> {
+  const { apiVersion, kind, metadata } = replicaSet;
+  const revision: KubeObject = {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      ...keyOf(replicaSet, hash),
+      ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' }],
+    },
+    revision: metadata.generation ?? 1,
+    data: { spec: replicaSet.spec.manifestWorkTemplate },
+  };
+  try {
+    await hub.create(CONTROLLER_REVISION, revision, { fieldManager: 'berth-works' });
+  } catch (error) {
+    if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
+  }
+}
+
+function keyOf(
+  replicaSet: ManifestWorkReplicaSet,
+  hash: string,
+): { readonly namespace: string; readonly name: string } {
+  const { namespace = '', name } = replicaSet.metadata;
+  return { namespace, name: `${name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}-${hash}` };
+}

@@ -1,0 +1,146 @@
+import { mayBeAllowedLater } from '../../adapters/kube/kube-errors.ts';
+import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
+import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import { ConflictError } from '../../core/errors.ts';
+import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
+import { runReconciler } from '../../runtime/reconciler.ts';
+import { Supervisor } from '../../runtime/supervisor.ts';
+import { WorkQueue } from '../../runtime/work-queue.ts';
+import { collectCompletedWork, deletionDueMs } from './collect-completed-works.ts';
+import { FailingReplicaSets } from '../../core/work/replica-set/failing-replica-sets.ts';
+import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
+import { WorkInventory } from './work-inventory.ts';
+import type { WorkWritten } from './write-works.ts';
+
+export interface WorkControllersOptions {
+  readonly hub: KubeApi;
+  /** Of the same hub, with the manifests of the works of replica sets (see keptOfWork). Its owner starts it. */
+  readonly cache: ObjectCache;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Default: our own rules (see docs/rollouts.md). */
+  readonly rules?: RolloutRules | undefined;
+  /** Replica sets worked on at the same time. Default 4. */
+  readonly workers?: number | undefined;
+  /** Waited for before anything is written for a replica set or a work. Default: nothing. */
+  readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onWrite?: ((event: WorkWritten) => void) | undefined;
+  readonly onError?: ((key: string, error: unknown) => void) | undefined;
+}
+
+export interface WorkControllers {
+  /** Resolves once all kinds have been listed, and the first pass over what was there is through. */
+  whenIdle(): Promise<void>;
+  /** What fails at the moment, as text for users; all of it is tried again. */
+  warnings(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Runs the hub-side controllers of works: ManifestWorkReplicaSet -> ManifestWorks, and the clean-up of completed works. */
+export function startWorkControllers(options: WorkControllersOptions): WorkControllers {
+  const { hub, cache, clock, log, random, mayBegin } = options;
+  const supervisor = new Supervisor({ clock, random, log });
+  const inventory = new WorkInventory(cache);
+  const failing = new FailingReplicaSets();
+  const replicaSets = new WorkQueue(clock);
+  const completed = new WorkQueue(clock);
+  const synced = Promise.all(
+    inventory.reflectors.map((reflector) => reflector.whenSynced(supervisor.signal)),
+  );
+  enqueueOnChange(inventory, replicaSets, completed);
+  const reconciler = new ReplicaSetReconciler({
+    ...options,
+    inventory,
+    rules: options.rules ?? 'berth',
+    writeConcurrency: 8,
+  });
+  const shared = { clock, random, log, mayBegin };
+  // Nothing is decided before everything has been listed once: half a picture looks like clusters that left.
+  supervisor.start('replica sets', async (signal) => {
+    await synced;
+    await runReconciler(
+      {
+        ...shared,
+        name: 'ManifestWorkReplicaSet',
+        queue: replicaSets,
+        concurrency: options.workers ?? 4,
+        mayPass: mayBeAllowedLater,
+        reconcile: async (key) => {
+          const outcome = await reconciler.reconcile(key);
+          failing.succeeded(key);
+          return outcome;
+        },
+        onError: (key, error) => {
+          // Somebody else was faster: the next pass sees it. Nothing anybody has to know.
+          if (error instanceof ConflictError) return;
+          failing.failed(key, error);
+          options.onError?.(key, error);
+        },
+      },
+      signal,
+    );
+  });
+  supervisor.start('completed works', async (signal) => {
+    await synced;
+    const reconcile = (key: string) =>
+      collectCompletedWork(inventory.works.store.get(key) as ManifestWork | undefined, { hub, clock });
+    await runReconciler(
+      {
+        ...shared,
+        name: 'ManifestWork clean-up',
+        queue: completed,
+        concurrency: 1,
+        mayPass: mayBeAllowedLater,
+        reconcile,
+      },
+      signal,
+    );
+  });
+  return {
+    whenIdle: async () => {
+      await synced;
+      await Promise.all([replicaSets.whenIdle(), completed.whenIdle()]);
+    },
+    warnings: () => [...inventory.warnings(), ...failing.warnings()],
+    close: () => supervisor.close(),
+  };
+}
+
+/** What is in the cache already counts as changed now: it may have been filled before. */
+function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, completed: WorkQueue): void {
+  const addAll = (keys: readonly string[]): void => {
+    for (const key of keys) replicaSets.add(key);
+  };
+  const addCompleted = (work: KubeObject): void => {
+    if (deletionDueMs(work as unknown as ManifestWork) !== undefined)
+      completed.add(namespacedName(work.metadata));
+  };
+  addAll(inventory.replicaSets.store.list().map(({ metadata }) => namespacedName(metadata)));
+  inventory.works.store.list().forEach(addCompleted);
+  inventory.replicaSets.store.onChange(({ key }) => replicaSets.add(key));
+  inventory.works.store.onChange((change) => {
+    addAll(inventory.replicaSetsOf(change, 'work'));
+    if (change.after !== undefined) addCompleted(change.after);
+  });
+  inventory.placements.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'placement')));
+  inventory.clusters.store.onChange((change) => {
+    if (valuesChanged(change)) addAll(inventory.substitutingReplicaSets());
+  });
+  inventory.decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision')));
+}
+
+/** Labels and claims are what templates may speak of; heartbeats and conditions are not. */
+function valuesChanged({ before, after }: ObjectChange): boolean {
+  const values = (object: ObjectChange['after']): string => {
+    const cluster = object as unknown as ManagedCluster | undefined;
+    return JSON.stringify([cluster?.metadata.labels, cluster?.status?.clusterClaims]);
+  };
+  return values(before) !== values(after);
+}

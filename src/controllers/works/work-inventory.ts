@@ -1,0 +1,127 @@
+import {
+  MANAGED_CLUSTER,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../core/model/kinds.ts';
+import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import {
+  type ManifestWorkReplicaSet,
+  REPLICA_SET_LABEL,
+} from '../../core/model/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { namespacedName } from '../../core/model/object-ref.ts';
+import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/placement-decision.ts';
+import type { Placement } from '../../core/model/placement.ts';
+import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import type { IndexDefinition, ObjectCache } from '../../adapters/kube/object-cache.ts';
+import type { Reflector } from '../../adapters/kube/reflector.ts';
+import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
+import { refusedKindText } from '../inventory/refused-kind.ts';
+
+/** By owner label. */
+const WORKS_BY_OWNER: IndexDefinition = {
+  kind: MANIFEST_WORK,
+  keysOf: (work) => work.metadata.labels?.[REPLICA_SET_LABEL],
+};
+/** By `namespace/placement`. */
+const DECISIONS_BY_PLACEMENT: IndexDefinition = { kind: PLACEMENT_DECISION, keysOf: placementKey };
+/** By owner label: one, unless two names shorten to the same label. */
+const REPLICA_SETS_BY_LABEL: IndexDefinition = {
+  kind: MANIFEST_WORK_REPLICA_SET,
+  keysOf: (replicaSet) => ownerLabelValue(replicaSet.metadata),
+};
+const REPLICA_SETS_BY_PLACEMENT: IndexDefinition = {
+  kind: MANIFEST_WORK_REPLICA_SET,
+  keysOf: placementKeys,
+};
+
+/** What the hub-side work controllers see of the hub: a view of the cache of the process, indexed the way they ask for it. */
+export class WorkInventory {
+  readonly replicaSets: Reflector;
+  readonly works: Reflector;
+  readonly placements: Reflector;
+  readonly decisions: Reflector;
+  readonly clusters: Reflector;
+  readonly #children;
+  readonly #decisionsOf;
+  readonly #byLabel;
+  readonly #byPlacement;
+
+  constructor(cache: ObjectCache) {
+    this.replicaSets = cache.of(MANIFEST_WORK_REPLICA_SET);
+    this.works = cache.of(MANIFEST_WORK);
+    this.placements = cache.of(PLACEMENT);
+    this.decisions = cache.of(PLACEMENT_DECISION);
+    this.clusters = cache.of(MANAGED_CLUSTER);
+    this.#children = cache.index(WORKS_BY_OWNER);
+    this.#decisionsOf = cache.index(DECISIONS_BY_PLACEMENT);
+    this.#byLabel = cache.index(REPLICA_SETS_BY_LABEL);
+    this.#byPlacement = cache.index(REPLICA_SETS_BY_PLACEMENT);
+  }
+
+  get reflectors(): readonly Reflector[] {
+    return [this.replicaSets, this.works, this.placements, this.decisions, this.clusters];
+  }
+
+  /** What the hub refuses. Until each kind has been listed once, the controllers do nothing. */
+  warnings(): readonly string[] {
+    return this.reflectors.flatMap(({ kind, failure, synced }) => {
+      if (failure === undefined) return [];
+      const consequence = synced ? 'it is listed again within 30 s' : 'until then no works are written';
+      return [`works: ${refusedKindText(kind, failure)}; ${consequence}`];
+    });
+  }
+
+  replicaSet(key: string): ManifestWorkReplicaSet | undefined {
+    return this.replicaSets.store.get(key) as ManifestWorkReplicaSet | undefined;
+  }
+
+  childrenOf(replicaSet: ManifestWorkReplicaSet): readonly ManifestWork[] {
+    return this.#children.get(ownerLabelValue(replicaSet.metadata)) as unknown as readonly ManifestWork[];
+  }
+
+  placement(namespace: string, name: string): Placement | undefined {
+    return this.placements.store.get(`${namespace}/${name}`) as Placement | undefined;
+  }
+
+  decisionsOf(namespace: string, placement: string): readonly PlacementDecision[] {
+    return this.#decisionsOf.get(`${namespace}/${placement}`) as unknown as readonly PlacementDecision[];
+  }
+
+  cluster(name: string): ManagedCluster | undefined {
+    return this.clusters.store.get(name) as ManagedCluster | undefined;
+  }
+
+  /** Replica sets whose works depend on values of their clusters. */
+  substitutingReplicaSets(): readonly string[] {
+    return this.replicaSets.store
+      .list()
+      .filter(({ metadata }) => metadata.annotations?.[SUBSTITUTE_ANNOTATION] === 'true')
+      .map(({ metadata }) => namespacedName(metadata));
+  }
+
+  /** Replica sets that an event of another kind may concern. */
+  replicaSetsOf(change: ObjectChange, kind: 'work' | 'placement' | 'decision'): readonly string[] {
+    const keys = [change.before, change.after].flatMap((object) => {
+      if (object === undefined) return [];
+      if (kind === 'placement') return this.#byPlacement.get(namespacedName(object.metadata));
+      if (kind === 'decision') return this.#byPlacement.get(placementKey(object) ?? '');
+      return this.#byLabel.get(object.metadata.labels?.[REPLICA_SET_LABEL] ?? '');
+    });
+    return [...new Set(keys.map(({ metadata }) => namespacedName(metadata)))];
+  }
+}
+
+function placementKey(decision: KubeObject): string | undefined {
+  const placement = decision.metadata.labels?.[PLACEMENT_LABEL];
+  return placement === undefined ? undefined : `${decision.metadata.namespace ?? ''}/${placement}`;
+}
+
+function placementKeys(replicaSet: KubeObject): readonly string[] {
+  const { spec } = replicaSet as unknown as Partial<ManifestWorkReplicaSet>;
+  return (spec?.placementRefs ?? []).map(({ name }) => `${replicaSet.metadata.namespace ?? ''}/${name}`);
+}

@@ -1,0 +1,117 @@
+import pLimit from 'p-limit';
+import { BerthError, InputError } from '../../core/errors.ts';
+import { MANIFEST_WORK } from '../../core/model/kinds.ts';
+import { REPLICA_SET_LABEL } from '../../core/model/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
+import { sameWorkSpec } from '../../core/work/manifests/same-work-spec.ts';
+import { ROLLED_OUT_AT_ANNOTATION } from '../../core/work/replica-set/work-rollout-status.ts';
+
+/** One write to a cluster's namespace on the hub. */
+export interface WorkWritten {
+  readonly kind: 'created' | 'updated' | 'deleted';
+  /** `namespace/name` of the replica set. */
+  readonly replicaSet: string;
+  readonly cluster: string;
+  readonly work: string;
+  readonly reason?: string | undefined;
+}
+
+export interface WriteWorksOptions {
+  readonly hub: KubeApi;
+  readonly replicaSet: string;
+  /** RFC 3339 */
+  readonly now: string;
+  readonly concurrency: number;
+  readonly onWrite?: ((event: WorkWritten) => void) | undefined;
+}
+
+const FIELD_MANAGER = 'berth-works';
+
+/**
+ * Carries out what was planned: first everything that adds or changes, then what removes. One failing write does not stop
+ * the others; nothing is removed while a write before it failed. Rejects with the first error, after all were tried.
+ */
+export async function writeWorks(actions: readonly WorkAction[], options: WriteWorksOptions): Promise<void> {
+  const limit = pLimit(options.concurrency);
+  const run = async (chosen: readonly WorkAction[]): Promise<void> => {
+    const results = await Promise.allSettled(chosen.map((action) => limit(() => writeOne(action, options))));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  };
+  await run(actions.filter(({ type }) => type !== 'delete'));
+  await run(actions.filter(({ type }) => type === 'delete'));
+}
+
+async function writeOne(action: WorkAction, options: WriteWorksOptions): Promise<void> {
+  switch (action.type) {
+    case 'create':
+      return createWork(action.work, options);
+    case 'update':
+      return updateWork(action, options);
+    case 'delete': {
+      const { name, namespace = '', uid } = action.current.metadata;
+      if (action.current.metadata.deletionTimestamp !== undefined) return;
+      const found = await options.hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
+      if (found) report('deleted', action.current, options, action.reason);
+    }
+  }
+}
+
+async function createWork(work: ManifestWork, options: WriteWorksOptions): Promise<void> {
+  try {
+    await options.hub.create(MANIFEST_WORK, work as unknown as KubeObject, { fieldManager: FIELD_MANAGER });
+    report('created', work, options);
+  } catch (error) {
+    if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
+    await expectOurs(work, options, error);
+  }
+}
+
+/** Names are derived: a work that is there already is the one we made a moment ago, unless somebody took the name. */
+async function expectOurs(work: ManifestWork, options: WriteWorksOptions, cause: BerthError): Promise<void> {
+  const { name, namespace = '', labels } = work.metadata;
+  const live = await options.hub.get(MANIFEST_WORK, { namespace, name });
+  if (live?.metadata.labels?.[REPLICA_SET_LABEL] === labels?.[REPLICA_SET_LABEL]) return;
+  throw new InputError(`a ManifestWork of this name exists and belongs to somebody else`, {
+    code: 'works.name-taken',
+    subject: `ManifestWork ${namespace}/${name}`,
+    hint: `delete or rename it: ManifestWorkReplicaSet ${options.replicaSet} needs the name`,
+    cause,
+  });
+}
+
+async function updateWork(
+  { current, labels, spec }: Extract<WorkAction, { type: 'update' }>,
+  options: WriteWorksOptions,
+): Promise<void> {
+  const changed = spec !== undefined && !sameWorkSpec(current.spec, spec);
+  if (!changed && sameRecord(current.metadata.labels ?? {}, labels)) return;
+  const annotations = changed
+    ? { ...current.metadata.annotations, [ROLLED_OUT_AT_ANNOTATION]: options.now }
+    : current.metadata.annotations;
+  const next = {
+    ...current,
+    metadata: { ...current.metadata, labels, annotations },
+    spec: changed ? spec : current.spec,
+  };
+  await options.hub.update(MANIFEST_WORK, next, { fieldManager: FIELD_MANAGER });
+  if (changed) report('updated', current, options);
+}
+
+function sameRecord(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+function report(
+  kind: WorkWritten['kind'],
+  work: ManifestWork,
+  options: WriteWorksOptions,
+  reason?: string,
+): void {
+  const { namespace: cluster = '', name } = work.metadata;
+  options.onWrite?.({ kind, replicaSet: options.replicaSet, cluster, work: name, reason });
+}

@@ -1,0 +1,76 @@
+import type { CaseOutcome } from './run-placement-test.ts';
+
+/** The cases of one PlacementTest, or why it could not be run at all. */
+export interface TestReport {
+  /** Path as given to the user. */
+  readonly file: string;
+  readonly name: string;
+  readonly cases: readonly CaseOutcome[];
+  /** Problems of the file or its fleet, already as text; then `cases` is empty. */
+  readonly problems: readonly string[];
+  readonly durationMs: number;
+}
+
+/** JUnit XML as CI systems read it: a failed expectation is a failure, a broken test or fleet an error. */
+export function renderJunit(reports: readonly TestReport[]): string {
+  const suites = reports.map(suite);
+  const sum = (field: 'tests' | 'failures' | 'errors'): number =>
+    suites.reduce((so, one) => so + one[field], 0);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="berth test" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">`,
+    ...suites.map(({ xml }) => xml),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+interface Suite {
+  readonly xml: string;
+  readonly tests: number;
+  readonly failures: number;
+  readonly errors: number;
+}
+
+function suite({ file, name, cases, problems, durationMs }: TestReport): Suite {
+  const broken = problems.length > 0;
+  const tests = broken ? 1 : cases.length;
+  const failures = cases.filter(({ failures: list }) => list.length > 0).length;
+  const errors = broken ? 1 : cases.filter(({ error }) => error !== undefined).length;
+  const body = broken
+    ? [testCase(file, name, element('error', problems))]
+    : cases.map((one) => testCase(file, one.name, result(one)));
+  const counts = `tests="${tests}" failures="${failures}" errors="${errors}"`;
+  const xml = [
+    `  <testsuite name="${escapeXml(name)}" file="${escapeXml(file)}" ${counts} time="${(durationMs / 1000).toFixed(3)}">`,
+    ...body,
+    '  </testsuite>',
+  ].join('\n');
+  return { xml, tests, failures, errors };
+}
+
+function testCase(file: string, name: string, result: string): string {
+  const open = `    <testcase classname="${escapeXml(file)}" name="${escapeXml(name)}"`;
+  return result === '' ? `${open}/>` : `${open}>\n${result}\n    </testcase>`;
+}
+
+function result({ failures, error }: CaseOutcome): string {
+  if (error !== undefined) return element('error', [error]);
+  return failures.length === 0 ? '' : element('failure', failures);
+}
+
+function element(kind: 'failure' | 'error', lines: readonly string[]): string {
+  const message = escapeXml(lines[0] ?? '');
+  return `      <${kind} message="${message}">${escapeXml(lines.join('\n'))}</${kind}>`;
+}
+
+/** Also drops the control characters that XML cannot hold at all. */
+function escapeXml(text: string): string {
+  const legal = [...text].filter((character) => character >= ' ' || '\t\n\r'.includes(character)).join('');
+  return legal
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\n', '&#10;');
+}

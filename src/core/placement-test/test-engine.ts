@@ -1,0 +1,17 @@
+import { decidePlacement } from '../explain/decide.ts';
+import { describePair } from '../explain/describe-pair.ts';
+import { explainPair } from '../explain/explain-pair.ts';
+import { scheduleAll } from '../placement/schedule-all.ts';
+import type { TestEngine } from './run-placement-test.ts';
+
+/** Placement tests run on the engine that decides for real, and fail in the words of `berth explain`. */
+export const TEST_ENGINE: TestEngine = {
+  schedule: scheduleAll,
+  explain: (world, placement, cluster) => {
+    const decision = decidePlacement(world, placement);
+    if (decision === undefined) return 'there is no such placement';
+    const pair = explainPair({ ...decision, cluster });
+    const [, first = 'no reason found'] = describePair({ ...pair, suggestions: [] });
+    return first.trim();
+  },
+};

@@ -1,0 +1,69 @@
+import { isBehind } from './own-writes.ts';
+import type { PlacementAction } from './placement-action.ts';
+import type { PlacementEvent } from './placement-event.ts';
+import { INITIAL_STATE, type PlacementState } from './placement-state.ts';
+import { step } from './step.ts';
+
+/** The state of each placement, by `namespace/name`, and which of them are to be told of events that concern many. */
+export class PlacementStates {
+  readonly #states = new Map<string, PlacementState>();
+  /** Placements of whose pages the watch has not shown the last write. */
+  readonly #behind = new Set<string>();
+  readonly #moving = new Set<string>();
+  readonly #waitingForCommit = new Set<string>();
+  readonly #whenShown = new Set<() => void>();
+
+  of(key: string): PlacementState {
+    return this.#states.get(key) ?? INITIAL_STATE;
+  }
+
+  entries(): Iterable<readonly [string, PlacementState]> {
+    return this.#states.entries();
+  }
+
+  keys(): readonly string[] {
+    return [...this.#states.keys()];
+  }
+
+  /** Placements of which a move waits for works. */
+  get moving(): readonly string[] {
+    return [...this.#moving];
+  }
+
+  get waitingForCommit(): readonly string[] {
+    return [...this.#waitingForCommit];
+  }
+
+  /** @returns what is to be done */
+  step(key: string, event: PlacementEvent, nowMs: number): readonly PlacementAction[] {
+    const before = this.of(key);
+    const { state, actions } = step(before, event, nowMs);
+    if (state === before) return actions;
+    this.#states.set(key, state);
+    mark(this.#moving, key, state.remembered?.move !== undefined);
+    mark(this.#waitingForCommit, key, state.waitsForCommit);
+    if (state.pages !== before.pages) this.#noteBehind(key, state);
+    return actions;
+  }
+
+  /** Resolves when the watch has shown all pages that were written. */
+  whenShown(): Promise<void> {
+    return this.#behind.size === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#whenShown.add(resolve));
+  }
+
+  #noteBehind(key: string, { pages }: PlacementState): void {
+    let isAnyBehind = false;
+    for (const write of pages.values()) isAnyBehind ||= isBehind(write);
+    mark(this.#behind, key, isAnyBehind);
+    if (this.#behind.size > 0) return;
+    for (const resolve of this.#whenShown) resolve();
+    this.#whenShown.clear();
+  }
+}
+
+function mark(set: Set<string>, key: string, is: boolean): void {
+  if (is) set.add(key);
+  else set.delete(key);
+}

@@ -1,0 +1,50 @@
+import type { AppliedResource } from '../../model/applied-manifest-work.ts';
+import type { KindInfo } from '../../model/kinds.ts';
+
+/** What of `previous` is no longer among `current`. Version and uid do not count: a bumped version never deletes. */
+export function untrackedResources(
+  previous: readonly AppliedResource[],
+  current: readonly AppliedResource[],
+): readonly AppliedResource[] {
+  const kept = new Set(current.map(resourceKey));
+  return previous.filter((resource) => !kept.has(resourceKey(resource)));
+}
+
+/** Sorted by group, version, resource, namespace, name; each resource once (the first one wins). */
+export function sortedResources(resources: readonly AppliedResource[]): readonly AppliedResource[] {
+  const byKey = new Map<string, AppliedResource>();
+  for (const resource of resources) {
+    const key = JSON.stringify(sortFields(resource));
+    if (!byKey.has(key)) byKey.set(key, resource);
+  }
+  return [...byKey.values()].sort(compareResources);
+}
+
+function resourceKey(resource: AppliedResource): string {
+  return JSON.stringify([resource.group ?? '', resource.resource, resource.namespace ?? '', resource.name]);
+}
+
+function compareResources(a: AppliedResource, b: AppliedResource): number {
+  const fields = sortFields(a);
+  const others = sortFields(b);
+  for (const [index, field] of fields.entries()) {
+    const other = others[index] ?? '';
+    if (field !== other) return field < other ? -1 : 1;
+  }
+  return 0;
+}
+
+function sortFields(resource: AppliedResource): readonly string[] {
+  return [resource.group ?? '', resource.version, resource.resource, resource.namespace ?? '', resource.name];
+}
+
+/** Enough to address a recorded resource; its kind name is not recorded and not needed. */
+export function kindOfResource(resource: AppliedResource): KindInfo {
+  return {
+    group: resource.group ?? '',
+    version: resource.version,
+    kind: resource.resource,
+    plural: resource.resource,
+    namespaced: (resource.namespace ?? '') !== '',
+  };
+}

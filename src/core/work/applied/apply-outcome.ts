@@ -1,0 +1,14 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+
+/** What became of one manifest. */
+export type ApplyOutcome =
+  | { readonly kind: 'applied'; readonly object: KubeObject | undefined; readonly wrote: boolean }
+  | {
+      readonly kind: 'failed';
+      readonly problem: string;
+      readonly ignoreField: boolean;
+      /** `soon`: with growing delay. `minute`: rights may be granted. `never`: until something changes. */
+      readonly retry: 'soon' | 'minute' | 'never';
+      /** The object changed under us: worth another try at once. */
+      readonly conflict: boolean;
+    };

@@ -1,0 +1,31 @@
+import { BerthError, ConflictError, errorText, InputError } from '../../errors.ts';
+
+/** The words of the API server when it refused, else of the error: conditions show them to people, nothing decides by them. */
+export function failureText(error: unknown): string {
+  const cause = error instanceof BerthError ? error.cause : undefined;
+  const message =
+    typeof cause === 'object' && cause !== null ? (cause as { message?: unknown }).message : undefined;
+  return typeof message === 'string' && message !== '' ? message : errorText(error);
+}
+
+export function isRefusal(error: unknown, reason: 'notfound' | 'invalid' | 'forbidden'): boolean {
+  return error instanceof InputError && error.code === `kube.${reason}`;
+}
+
+/** Plural of the resource that the refusal is about, which need not be the one that was asked for; undefined: not said. */
+export function refusedResource(error: unknown): string | undefined {
+  if (!(error instanceof BerthError)) return undefined;
+  return (error.cause as { details?: { kind?: string } } | undefined)?.details?.kind;
+}
+
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof ConflictError && error.code === 'kube.alreadyexists';
+}
+
+/** Fields of a server-side apply that belong to others; a plain conflict of versions is not that. */
+export function isApplyConflict(error: unknown): boolean {
+  if (!(error instanceof ConflictError)) return false;
+  const causes = (error.cause as { details?: { causes?: readonly { reason?: string }[] } } | undefined)
+    ?.details?.causes;
+  return causes?.some((cause) => cause.reason === 'FieldManagerConflict') ?? false;
+}

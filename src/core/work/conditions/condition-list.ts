@@ -1,0 +1,27 @@
+import type { Condition } from '../../model/object-meta.ts';
+
+export function findCondition(
+  conditions: readonly Condition[] | undefined,
+  type: string,
+): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/**
+ * The list with one condition set: in its place, or at the end. The transition time moves when the status does.
+ * @param now RFC 3339, seconds.
+ */
+export function setCondition(
+  conditions: readonly Condition[],
+  condition: Condition,
+  now: string,
+): readonly Condition[] {
+  const before = findCondition(conditions, condition.type);
+  const lastTransitionTime =
+    condition.lastTransitionTime ??
+    (before?.status === condition.status ? before.lastTransitionTime : now) ??
+    now;
+  const next = { ...condition, lastTransitionTime };
+  if (before === undefined) return [...conditions, next];
+  return conditions.map((other) => (other === before ? next : other));
+}

@@ -1,0 +1,48 @@
+import type { ManifestCondition, ManifestResourceMeta } from '../../model/manifest-work.ts';
+import { setCondition } from '../conditions/condition-list.ts';
+
+/**
+ * The manifests' part of a work's status after an apply: in the order of the spec, with what was known of the same
+ * manifest kept (feedback, Available, rule conditions). The same manifest is the one with the same resource at the same
+ * place, else the only one with the same resource. Manifests that left the spec drop out.
+ */
+export function mergeManifestStatus(
+  applied: readonly ManifestCondition[],
+  before: readonly ManifestCondition[],
+  now: string,
+): readonly ManifestCondition[] {
+  return applied.map((manifest) => {
+    const known = findSame(before, manifest.resourceMeta);
+    if (known === undefined)
+      return {
+        ...manifest,
+        conditions: (manifest.conditions ?? []).map((condition) => ({
+          ...condition,
+          lastTransitionTime: now,
+        })),
+      };
+    const conditions = (manifest.conditions ?? []).reduce((list, condition) => {
+      const old = list.find(({ type }) => type === condition.type);
+      // A new generation is a new attempt: the time says when it was made even when the answer is the same.
+      const renewed = old !== undefined && old.observedGeneration !== condition.observedGeneration;
+      return setCondition(list, renewed ? { ...condition, lastTransitionTime: now } : condition, now);
+    }, known.conditions ?? []);
+    return { ...known, resourceMeta: manifest.resourceMeta, conditions };
+  });
+}
+
+export function findSame(
+  manifests: readonly ManifestCondition[],
+  meta: ManifestResourceMeta,
+): ManifestCondition | undefined {
+  const same = manifests.filter(({ resourceMeta }) => identity(resourceMeta) === identity(meta));
+  return (
+    same.find(({ resourceMeta }) => resourceMeta.ordinal === meta.ordinal) ??
+    (same.length === 1 ? same[0] : undefined)
+  );
+}
+
+function identity(meta: ManifestResourceMeta): string {
+  const { group = '', version = '', kind = '', resource = '', namespace = '', name = '' } = meta;
+  return JSON.stringify([group, version, kind, resource, namespace, name]);
+}

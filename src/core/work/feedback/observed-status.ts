@@ -1,0 +1,173 @@
+import type { FeedbackValue, ManifestCondition, ManifestWorkStatus } from '../../model/manifest-work.ts';
+import type { Condition } from '../../model/object-meta.ts';
+import {
+  aggregateAvailable,
+  aggregateRules,
+  RULE_REASON_PREFIX,
+} from '../conditions/aggregate-conditions.ts';
+import { findCondition, setCondition } from '../conditions/condition-list.ts';
+import { jsonEqual } from '../../model/json-equal.ts';
+
+/** A condition without its time: what one evaluation says. */
+export type PlannedCondition = Omit<Condition, 'lastTransitionTime'>;
+
+/** `generation` of the work that was looked at · `now` RFC 3339, seconds */
+export interface StatusMoment {
+  readonly generation: number;
+  readonly now: string;
+}
+
+/** What is seen of one manifest's object on the cluster. */
+export type Observation =
+  | {
+      readonly kind: 'present';
+      /** Undefined: no feedback was asked for. */
+      readonly feedback:
+        | { readonly values: readonly FeedbackValue[]; readonly problem?: string | undefined }
+        | undefined;
+      readonly rules: readonly PlannedCondition[];
+    }
+  /** `ruleTypes`: the condition types that its rules would set. */
+  | { readonly kind: 'absent'; readonly ruleTypes: readonly string[] }
+  | { readonly kind: 'failed'; readonly ruleTypes: readonly string[]; readonly problem: string }
+  /** The work's executor may not get it, so nothing was read. */
+  | {
+      readonly kind: 'denied';
+      readonly ruleTypes: readonly string[];
+      readonly problem: string;
+      readonly asksFeedback: boolean;
+    }
+  | { readonly kind: 'incomplete' };
+
+/**
+ * The status after looking at the cluster: Available, feedback and rule conditions per manifest, then the work's own. Rules of
+ * an object that went away keep their last result, so that a Job that removed itself stays complete.
+ */
+export function statusAfterLook(
+  before: ManifestWorkStatus,
+  observations: readonly Observation[],
+  moment: StatusMoment,
+): ManifestWorkStatus {
+  const entries = before.resourceStatus?.manifests ?? [];
+  const manifests = entries.map((entry, index) =>
+    observedEntry(entry, observations[index] ?? { kind: 'incomplete' }, moment),
+  );
+  const { generation, now } = moment;
+  let conditions = before.conditions ?? [];
+  conditions = setCondition(conditions, aggregateAvailable(manifests, generation), now);
+  for (const rule of aggregateRules(manifests, generation)) conditions = setCondition(conditions, rule, now);
+  conditions = pruneRuleConditions(conditions, generation);
+  return { ...before, conditions, resourceStatus: { manifests } };
+}
+
+function observedEntry(
+  entry: ManifestCondition,
+  observation: Observation,
+  { generation, now }: StatusMoment,
+): ManifestCondition {
+  let conditions = setCondition(entry.conditions ?? [], availableCondition(observation), now);
+  if (observation.kind === 'denied')
+    return deniedEntry({ ...entry, conditions }, observation, { generation, now });
+  if (observation.kind !== 'present') {
+    // What an object said before it went stands for the present generation too, as long as the rule does.
+    const ruled = new Set(observation.kind === 'incomplete' ? [] : observation.ruleTypes);
+    conditions = conditions.map((condition) =>
+      isRuleCondition(condition) && ruled.has(condition.type)
+        ? { ...condition, observedGeneration: generation }
+        : condition,
+    );
+    return { ...entry, conditions: pruneRuleConditions(conditions, generation) };
+  }
+  const values = observation.feedback?.values ?? [];
+  const changed = !jsonEqual(entry.statusFeedback?.values ?? [], values);
+  const synced = feedbackCondition(observation.feedback);
+  // The time tells when the values last changed.
+  conditions = setCondition(conditions, changed ? { ...synced, lastTransitionTime: now } : synced, now);
+  for (const rule of observation.rules)
+    conditions = setCondition(conditions, { ...rule, observedGeneration: generation }, now);
+  conditions = pruneRuleConditions(conditions, generation);
+  const { statusFeedback: _old, ...rest } = entry;
+  return { ...rest, ...(values.length === 0 ? {} : { statusFeedback: { values } }), conditions };
+}
+
+const NOT_ALLOWED = 'ExecutorNotAllowed';
+
+/**
+ * Values go: nobody may take them for present ones. Rule conditions keep their status, since a completed work stays complete
+ * when its executor goes, but not their message, which may quote the object.
+ */
+function deniedEntry(
+  entry: ManifestCondition,
+  { problem, ruleTypes, asksFeedback }: Extract<Observation, { kind: 'denied' }>,
+  { generation, now }: StatusMoment,
+): ManifestCondition {
+  const { statusFeedback: values, conditions: before = [], ...rest } = entry;
+  let conditions = before.map((condition) =>
+    isRuleCondition(condition) && ruleTypes.includes(condition.type)
+      ? { ...condition, observedGeneration: generation, message: `not evaluated again: ${problem}` }
+      : condition,
+  );
+  if (asksFeedback || values !== undefined) {
+    const synced: PlannedCondition = {
+      type: 'StatusFeedbackSynced',
+      status: 'False',
+      reason: NOT_ALLOWED,
+      message: problem,
+    };
+    const moved = values === undefined ? synced : { ...synced, lastTransitionTime: now };
+    conditions = [...setCondition(conditions, moved, now)];
+  }
+  return { ...rest, conditions: pruneRuleConditions(conditions, generation) };
+}
+
+function availableCondition(observation: Observation): PlannedCondition {
+  const plan = (status: Condition['status'], reason: string, message: string): PlannedCondition => ({
+    type: 'Available',
+    status,
+    reason,
+    message,
+  });
+  switch (observation.kind) {
+    case 'present':
+      return plan('True', 'ResourceAvailable', 'Resource is available');
+    case 'absent':
+      return plan('False', 'ResourceNotAvailable', 'Resource is not available');
+    case 'failed':
+      return plan('Unknown', 'FetchingResourceFailed', `Failed to fetch resource: ${observation.problem}`);
+    case 'denied':
+      return plan('Unknown', NOT_ALLOWED, observation.problem);
+    case 'incomplete':
+      return plan('Unknown', 'IncompleteResourceMeta', 'Resource meta is incomplete');
+  }
+}
+
+function feedbackCondition(
+  feedback: { readonly problem?: string | undefined } | undefined,
+): PlannedCondition {
+  const type = 'StatusFeedbackSynced';
+  if (feedback === undefined) return { type, status: 'True', reason: 'NoStatusFeedbackSynced', message: '' };
+  if (feedback.problem === undefined)
+    return { type, status: 'True', reason: 'StatusFeedbackSynced', message: '' };
+  return {
+    type,
+    status: 'False',
+    reason: 'StatusFeedbackSyncFailed',
+    message: `Sync status feedback failed with error ${feedback.problem}`,
+  };
+}
+
+/** Conditions of rules that are gone carry another generation. */
+function pruneRuleConditions(conditions: readonly Condition[], generation: number): readonly Condition[] {
+  return conditions.filter(
+    (condition) => !isRuleCondition(condition) || condition.observedGeneration === generation,
+  );
+}
+
+function isRuleCondition(condition: Condition): boolean {
+  return condition.reason.startsWith(RULE_REASON_PREFIX);
+}
+
+/** Has the agent spoken about this work at all? Nothing is said about availability before. */
+export function wasApplied(status: ManifestWorkStatus | undefined): boolean {
+  return findCondition(status?.conditions, 'Applied') !== undefined;
+}

@@ -1,0 +1,137 @@
+import { MANIFEST_WORK_REPLICA_SET, MANIFEST_WORK, OCM_KINDS } from '../../model/kinds.ts';
+import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { formatRef, refOf } from '../../model/object-ref.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { SourceObject } from '../../model/source-object.ts';
+import { compareUtf8 } from '../../model/utf8-order.ts';
+import { applyOrder } from './kind-order.ts';
+
+/**
+ * On a ManifestWork or ManifestWorkReplicaSet in a repository: the folder of the same commit, from the repository's root,
+ * whose objects are the manifests (behind those that are written out in the object itself).
+ */
+export const MANIFESTS_ANNOTATION = 'berth.dev/manifests';
+
+export interface InlinedSources<S extends SourceObject> {
+  /** Hub objects, with their manifests filled in. The objects of manifest folders are no objects of the hub: they are gone. */
+  readonly objects: readonly S[];
+  readonly problems: readonly Problem[];
+}
+
+/** The folder that an object takes its manifests from, without slashes at the ends; undefined: it names none. */
+export function manifestFolder(object: KubeObject): string | undefined {
+  const folder = object.metadata.annotations?.[MANIFESTS_ANNOTATION];
+  if (folder === undefined || !(isReplicaSet(object) || isWork(object))) return undefined;
+  return folder.replace(/^\.?\/+/, '').replace(/\/+$/, '');
+}
+
+export function isInFolder(file: string, folder: string): boolean {
+  return file.startsWith(`${folder}/`);
+}
+
+/**
+ * Fills works from the folders they name. A folder that is empty, holds a file with an error, or holds objects of the hub
+ * makes its work a problem and leaves it out: a work with a manifest too few would delete what is missing.
+ * @param root what stands before the paths of the repository in `location.file`, with its slash
+ */
+export function inlineManifests<S extends SourceObject>(
+  sources: readonly S[],
+  problems: readonly Problem[],
+  root = '',
+): InlinedSources<S> {
+  const folders = new Set(sources.flatMap(({ object }) => manifestFolder(object) ?? []));
+  if (folders.size === 0) return { objects: sources, problems: [] };
+  const all = [...folders].map((folder) => `${root}${folder}`);
+  const objects: S[] = [];
+  const found: Problem[] = [];
+  for (const source of sources) {
+    if (all.some((folder) => isInFolder(source.location.file, folder))) continue;
+    const folder = manifestFolder(source.object);
+    const filled = folder === undefined ? source : fill(source, folder, { sources, problems, root });
+    if ('severity' in filled) found.push(filled);
+    else objects.push(filled);
+  }
+  return { objects, problems: found };
+}
+
+interface Repository {
+  readonly sources: readonly SourceObject[];
+  readonly problems: readonly Problem[];
+  readonly root: string;
+}
+
+function fill<S extends SourceObject>(source: S, folder: string, repository: Repository): S | Problem {
+  const refuse = (code: string, message: string, hint?: string): Problem => ({
+    severity: 'error',
+    code: `work.${code}`,
+    message: `${MANIFESTS_ANNOTATION}: ${message}`,
+    hint,
+    location: source.location,
+    object: formatRef(refOf(source.object)),
+  });
+  if (folder === '' || folder.split('/').includes('..'))
+    return refuse('manifests-folder', `got "${folder}", expected a folder below the root of the repository`);
+  const path = `${repository.root}${folder}`;
+  const broken = repository.problems.find(
+    ({ severity, location }) =>
+      severity === 'error' && location !== undefined && isInFolder(location.file, path),
+  );
+  if (broken?.location !== undefined)
+    return refuse(
+      'manifests-broken',
+      `${broken.location.file} cannot be read`,
+      'the work stays as it was until the file is mended',
+    );
+  const inside = repository.sources.filter(({ location }) => isInFolder(location.file, path));
+  if (inside.length === 0)
+    return refuse(
+      'manifests-empty',
+      `no manifest below ${folder}/`,
+      'check the path; it starts at the root of the repository',
+    );
+  const foreign = inside.find(({ object }) => isHubObject(object));
+  if (foreign !== undefined)
+    return refuse(
+      'manifests-hub-object',
+      `${foreign.location.file} holds ${formatRef(refOf(foreign.object))}, which belongs on the hub`,
+    );
+  return { ...source, object: withManifests(source.object, orderManifests(inside)) };
+}
+
+/** By kind as the agent applies them, then by file and line: the same commit always gives the same list. */
+function orderManifests(inside: readonly SourceObject[]): readonly KubeObject[] {
+  const listed = [...inside].sort(
+    (a, b) => compareUtf8(a.location.file, b.location.file) || a.location.line - b.location.line,
+  );
+  return applyOrder(listed.map(({ object }) => object.kind)).flatMap((index) => listed[index]?.object ?? []);
+}
+
+function withManifests(object: KubeObject, manifests: readonly KubeObject[]): KubeObject {
+  const extend = (spec: ManifestWorkSpec | undefined): ManifestWorkSpec => ({
+    ...spec,
+    workload: { ...spec?.workload, manifests: [...(spec?.workload?.manifests ?? []), ...manifests] },
+  });
+  if (isWork(object)) return { ...object, spec: extend((object as unknown as ManifestWork).spec) };
+  const { spec } = object as unknown as ManifestWorkReplicaSet;
+  return { ...object, spec: { ...spec, manifestWorkTemplate: extend(spec.manifestWorkTemplate) } };
+}
+
+function isReplicaSet(object: KubeObject): boolean {
+  return (
+    object.kind === MANIFEST_WORK_REPLICA_SET.kind && groupOf(object) === MANIFEST_WORK_REPLICA_SET.group
+  );
+}
+
+function isWork(object: KubeObject): boolean {
+  return object.kind === MANIFEST_WORK.kind && groupOf(object) === MANIFEST_WORK.group;
+}
+
+function isHubObject(object: KubeObject): boolean {
+  return OCM_KINDS.some(({ group, kind }) => group === groupOf(object) && kind === object.kind);
+}
+
+function groupOf(object: KubeObject): string {
+  return object.apiVersion.includes('/') ? (object.apiVersion.split('/')[0] as string) : '';
+}

@@ -1,0 +1,35 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { DEFAULT_MANIFEST_LIMIT_BYTES, manifestSizeBytes } from './manifest-size.ts';
+
+export type SplitManifests =
+  | { readonly ok: true; readonly parts: readonly (readonly KubeObject[])[] }
+  /** Index of the manifest that is too large on its own. */
+  | { readonly ok: false; readonly index: number; readonly sizeBytes: number };
+
+/**
+ * Cuts a list of manifests into parts that fit into one work each, whole manifests only, in their order. A part is
+ * closed at four fifths of the limit, so that a manifest that grows a little stays where it is and the later parts do
+ * not shift: a manifest that changes its work is deleted and created again on the cluster.
+ */
+export function splitManifests(
+  manifests: readonly KubeObject[],
+  limitBytes = DEFAULT_MANIFEST_LIMIT_BYTES,
+): SplitManifests {
+  const total = manifests.map(manifestSizeBytes);
+  const tooLarge = total.findIndex((sizeBytes) => sizeBytes > limitBytes);
+  if (tooLarge >= 0) return { ok: false, index: tooLarge, sizeBytes: total[tooLarge] as number };
+  if (total.reduce((sum, sizeBytes) => sum + sizeBytes, 0) <= limitBytes)
+    return { ok: true, parts: [manifests] };
+  const parts: KubeObject[][] = [[]];
+  let used = 0;
+  for (const [index, manifest] of manifests.entries()) {
+    const sizeBytes = total[index] as number;
+    if (used > 0 && used + sizeBytes > limitBytes * 0.8) {
+      parts.push([]);
+      used = 0;
+    }
+    parts.at(-1)?.push(manifest);
+    used += sizeBytes;
+  }
+  return { ok: true, parts };
+}

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import type { ManifestWorkSpec, UpdateStrategy } from '../../src/core/model/manifest-work.ts';
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { AgentWorld, DEPLOYMENT } from './agent-world.ts';
+
+const LONG = 9_007_199_254_740_993n;
+
+const manifest = (long: bigint): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { long, left: { free: 1, kept: long } },
+});
+
+function work(long: bigint, updateStrategy: UpdateStrategy): ManifestWorkSpec {
+  return {
+    workload: { manifests: [manifest(long)] },
+    manifestConfigs: [
+      {
+        resourceIdentifier: { group: 'apps', resource: 'deployments', namespace: 'default', name: 'web' },
+        updateStrategy,
+        feedbackRules: [{ type: 'JSONPaths', jsonPaths: [{ name: 'long', path: '.spec.long' }] }],
+        conditionRules: [
+          {
+            condition: 'Long',
+            type: 'CEL',
+            celExpressions: ['object.spec.long % 10 == 3 || object.spec.long % 10 == 4'],
+          },
+        ],
+      },
+    ],
+  };
+}
+
+async function shown(world: AgentWorld): Promise<unknown> {
+  const status = (await world.work('web'))?.status?.resourceStatus?.manifests?.[0];
+  const spec = (await world.cluster.get(DEPLOYMENT, { namespace: 'default', name: 'web' }))?.['spec'] as
+    | { long: bigint; left: { kept: bigint; free?: number } }
+    | undefined;
+  return {
+    live: spec?.long,
+    kept: spec?.left.kept,
+    feedback: status?.statusFeedback?.values?.[0]?.fieldValue.integer,
+    rule: status?.conditions?.find(({ type }) => type === 'Long')?.status,
+  };
+}
+
+const all = (long: bigint) => ({ live: long, kept: long, feedback: long, rule: 'True' });
+
+it.each<{ name: string; strategy: UpdateStrategy }>([
+  { name: 'Update', strategy: { type: 'Update' } },
+  { name: 'ServerSideApply', strategy: { type: 'ServerSideApply' } },
+  {
+    name: 'ServerSideApply without fields that a jq expression, a pointer and a path name',
+    strategy: {
+      type: 'ServerSideApply',
+      serverSideApply: {
+        ignoreFields: [
+          { condition: 'OnSpokeChange', jqPathExpressions: ['.spec.left.free'] },
+          { condition: 'OnSpokePresent', jsonPointers: ['/spec/no'], jsonPaths: ['.spec.none'] },
+          { condition: 'OnSpokePresent', jqPathExpressions: ['.spec.nothing'] },
+        ],
+      },
+    },
+  },
+])('$name carries whole numbers beyond 2^53 to the digit', async ({ strategy }) => {
+  const world = new AgentWorld();
+  await world.start();
+  await world.applyWork('web', work(LONG, strategy));
+  await expect.poll(() => shown(world)).toEqual(all(LONG));
+  // As doubles the two are the same.
+  await world.applyWork('web', work(LONG + 1n, strategy));
+  await expect.poll(() => shown(world)).toEqual(all(LONG + 1n));
+  const [before] = world.cluster.peek(DEPLOYMENT);
+  await world.stop();
+  await world.start();
+  await world.settle(60_000);
+  expect(world.cluster.peek(DEPLOYMENT)).toEqual([before]);
+  await world.stop();
+});

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ExecutorReviews, READ_ANSWER_MS } from '../../../src/agent/executor/executor-reviews.ts';
+import { chosenExecutor } from '../../../src/core/work/applied/executor-subject.ts';
+import { readAccess } from '../../../src/agent/executor/read-access.ts';
+import type { ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+
+const RUNNER = { namespace: 'ops', name: 'runner' };
+const object = (name: string) => ({
+  kind: { group: '', version: 'v1', plural: 'secrets' },
+  key: { namespace: 'web', name },
+});
+
+let clock: FakeClock;
+let cluster: FakeKubeApi;
+let reviews: ExecutorReviews;
+let granted: boolean;
+let asked: unknown[];
+
+beforeEach(() => {
+  clock = new FakeClock();
+  granted = true;
+  asked = [];
+  cluster = new FakeKubeApi();
+  cluster.create = (_kind, review) => {
+    asked.push(review['spec']);
+    return Promise.resolve({ ...review, status: { allowed: granted } } as KubeObject);
+  };
+  reviews = new ExecutorReviews({ cluster, clock, rights: undefined });
+});
+
+describe('reviews of executors', () => {
+  it('ask for the service account and the very object', async () => {
+    expect(await reviews.may(RUNNER, 'patch', object('s'))).toBe(true);
+    expect(asked).toEqual([
+      {
+        user: 'system:serviceaccount:ops:runner',
+        groups: ['system:serviceaccounts', 'system:authenticated', 'system:serviceaccounts:ops'],
+        resourceAttributes: {
+          group: '',
+          version: 'v1',
+          resource: 'secrets',
+          namespace: 'web',
+          name: 's',
+          verb: 'patch',
+        },
+      },
+    ]);
+  });
+
+  it.each([true, false])('use an answer about get (%s) again for a minute', async (first) => {
+    granted = first;
+    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(first);
+    granted = !first;
+    await clock.advance(READ_ANSWER_MS - 1);
+    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(first);
+    expect(asked).toHaveLength(1);
+    await clock.advance(1);
+    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(!first);
+  });
+
+  it('are asked anew before each write, and the newest answer about get counts', async () => {
+    await reviews.mayGet(RUNNER, object('s'));
+    granted = false;
+    expect(await reviews.may(RUNNER, 'get', object('s'))).toBe(false);
+    expect(await reviews.mayGet(RUNNER, object('s'))).toBe(false);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('do not take one object, verb or account for another', async () => {
+    await reviews.mayGet(RUNNER, object('a/b'));
+    granted = false;
+    const other = { kind: object('b').kind, key: { namespace: 'web/a', name: 'b' } };
+    expect(await reviews.mayGet(RUNNER, other)).toBe(false);
+    expect(await reviews.may(RUNNER, 'delete', object('a/b'))).toBe(false);
+    expect(await reviews.mayGet({ namespace: 'ops', name: 'other' }, object('a/b'))).toBe(false);
+  });
+});
+
+describe('access to the objects of a status', () => {
+  const entries = [
+    {
+      resourceMeta: {
+        ordinal: 0,
+        group: '',
+        version: 'v1',
+        resource: 'secrets',
+        name: 's',
+        namespace: 'web',
+      },
+    },
+    { resourceMeta: { ordinal: 1 } },
+  ];
+  const account = { subject: { type: 'ServiceAccount', serviceAccount: RUNNER } };
+  const kinds = async (executor: ManifestWorkSpec['executor']) =>
+    (await readAccess(reviews, executor, entries)).map(({ kind }) => kind);
+
+  it('is free without an executor, and then nobody is asked', async () => {
+    expect(await kinds(undefined)).toEqual(['allowed', 'allowed']);
+    expect(asked).toEqual([]);
+  });
+
+  it('is that of the executor', async () => {
+    expect(await kinds(account)).toEqual(['allowed', 'allowed']);
+    granted = false;
+    await clock.advance(READ_ANSWER_MS);
+    expect(await kinds(account)).toEqual(['denied', 'allowed']);
+  });
+
+  it('is not taken for granted when the API server does not answer', async () => {
+    cluster.create = () => Promise.reject(new Error('no route'));
+    expect(await kinds(account)).toEqual(['failed', 'allowed']);
+  });
+
+  it('is denied to an executor that names no account', async () => {
+    expect(await kinds({} as never)).toEqual(['denied', 'denied']);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the executor of a work', () => {
+  const choice = (executor: unknown) => chosenExecutor(executor as ManifestWorkSpec['executor']).kind;
+
+  it.each([
+    { name: 'left out', executor: undefined, want: 'none' },
+    { name: 'null', executor: null, want: 'none' },
+    { name: 'empty', executor: {}, want: 'unusable' },
+    { name: 'without type', executor: { subject: {} }, want: 'unusable' },
+    {
+      name: 'of another type',
+      executor: { subject: { type: 'User', serviceAccount: RUNNER } },
+      want: 'unusable',
+    },
+    { name: 'without account', executor: { subject: { type: 'ServiceAccount' } }, want: 'unusable' },
+    {
+      name: 'an account',
+      executor: { subject: { type: 'ServiceAccount', serviceAccount: RUNNER } },
+      want: 'account',
+    },
+  ])('$name is $want', ({ executor, want }) => {
+    expect(choice(executor)).toBe(want);
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { SimulatedMember } from '../../../src/agent/simulation/simulated-member.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
+import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { configMap, CONFIG_MAP } from '../agent-world.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+it('a member is registered, applies works, goes silent and comes back', async () => {
+  const hub = new FakeKubeApi();
+  const cluster = new FakeKubeApi();
+  cluster.addKind(CONFIG_MAP);
+  const clock = new FakeClock();
+  const member = new SimulatedMember({ name: 'edge', hub, cluster, clock, log: new SilentLogger() });
+  await member.register();
+  await member.register();
+  const current = async (): Promise<ManagedCluster> =>
+    (await hub.get(MANAGED_CLUSTER, { namespace: '', name: 'edge' })) as unknown as ManagedCluster;
+  const simulate = async (value: string | null): Promise<void> => {
+    const patch = { metadata: { annotations: { 'berth.dev/simulate': value } } };
+    await hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name: 'edge' }, patch);
+    await member.follow(await current());
+    await clock.advance(1_000);
+  };
+  const state = async (): Promise<string> => {
+    const { spec, status } = await current();
+    const available = status?.conditions?.find(({ type }) => type === 'ManagedClusterConditionAvailable');
+    return `${available?.status} ${(spec?.taints ?? []).map(({ key }) => key).join()}`;
+  };
+  const work = (name: string): KubeObject => ({
+    apiVersion: 'work.open-cluster-management.io/v1',
+    kind: 'ManifestWork',
+    metadata: { name, namespace: 'edge' },
+    spec: { workload: { manifests: [configMap(name)] } },
+  });
+  const applied = async (name: string): Promise<boolean> =>
+    (await cluster.get(CONFIG_MAP, { namespace: 'default', name })) !== undefined;
+
+  await member.follow(await current());
+  await hub.create(MANIFEST_WORK, work('one'));
+  await clock.advance(1_000);
+  expect(await state()).toBe('True ');
+  expect(await applied('one')).toBe(true);
+
+  await simulate('unreachable');
+  await hub.create(MANIFEST_WORK, work('two'));
+  await clock.advance(60_000);
+  expect(await state()).toBe('Unknown cluster.open-cluster-management.io/unreachable');
+  expect([await applied('one'), await applied('two')]).toEqual([true, false]);
+
+  await simulate(null);
+  expect(await state()).toBe('True ');
+  expect(await applied('two')).toBe(true);
+  await member.close();
+});

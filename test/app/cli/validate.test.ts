@@ -1,0 +1,142 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { tempDir } from '../../adapters/git/git-fixture.ts';
+import { makeCliIo } from '../cli-harness.ts';
+
+async function validate(cwd: string, ...args: string[]) {
+  const { io, stdout, stderr } = makeCliIo({ cwd });
+  const code = await runCli(['validate', ...args], io);
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+const EXAMPLE = path.resolve(import.meta.dirname, '../../../examples/guestbook-fleet');
+const copyOfExample = () => {
+  const folder = path.join(tempDir(), 'fleet');
+  cpSync(EXAMPLE, folder, { recursive: true });
+  return folder;
+};
+
+describe('berth validate', () => {
+  it('finds nothing wrong with the example fleet', async () => {
+    const { code, stdout } = await validate(EXAMPLE, '.');
+    expect(stdout).toMatch(/^\d+ files, \d+ objects: (no problems|\d+ warnings?)$/m);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    {
+      name: 'nothing',
+      file: undefined,
+      args: [],
+      says: /: holds no manifest: .*\*\.yaml, \*\.yml or \*\.json/,
+    },
+    { name: 'something else', file: 'README.md', args: [], says: /holds no manifest/ },
+    { name: 'no test but manifests', file: 'a.placement-test.yaml', args: [], says: /holds no manifest/ },
+    {
+      name: 'nothing that matches',
+      file: 'a.yaml',
+      args: ['--path', 'prod/**'],
+      says: /that match "prod\/\*\*"/,
+    },
+  ])('ends with an error that names the folder where there is $name', async ({ file, args, says }) => {
+    const folder = path.join(tempDir(), 'void');
+    mkdirSync(folder);
+    if (file !== undefined) writeFileSync(path.join(folder, file), 'a: 1\n');
+    const { code, stdout, stderr } = await validate(path.dirname(folder), 'void', ...args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('void: ');
+    expect(stderr).toMatch(says);
+  });
+
+  it('calls a folder that holds only what is refused not empty', async () => {
+    const folder = path.join(tempDir(), 'chart');
+    mkdirSync(path.join(folder, 'templates'), { recursive: true });
+    writeFileSync(path.join(folder, 'Chart.yaml'), 'name: x\nversion: 1.0.0\n');
+    const { stdout, stderr } = await validate(folder, '.');
+    expect(`${stdout}${stderr}`).not.toContain('holds no manifest');
+    expect(stdout).toMatch(/Helm|chart/i);
+  });
+
+  it('gives one located line per problem, and exit code 1', async () => {
+    const folder = copyOfExample();
+    writeFileSync(path.join(folder, 'clusters/cluster1.yaml'), 'apiVersion: v1\n  kind: x\n');
+    mkdirSync(path.join(folder, 'extra'));
+    writeFileSync(
+      path.join(folder, 'extra/web.yaml'),
+      `apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata:
+  name: web
+  namespace: guestbook
+spec:
+  clusterSets: [prot]
+  predicates:
+  - requiredClusterSelector:
+      celSelector:
+        celExpressions:
+        - managedCluster.metadata.name ==
+`,
+    );
+    const { code, stdout } = await validate(folder, '.');
+    expect(code).toBe(1);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(/^clusters\/cluster1\.yaml:1:13: error: .*\[yaml\.syntax\]$/);
+    expect(stdout).toContain(
+      'extra/web.yaml:7:17: error: Placement guestbook/web: spec.clusterSets[0]: got unknown cluster set "prot" [placement.unknown-cluster-set]\n    hint: did you mean prod?\n',
+    );
+    expect(stdout).toMatch(/extra\/web\.yaml:12:11: error: .*CEL does not compile.*\[cel\.compile\]/);
+    expect(stdout).toMatch(/: 3 errors/);
+  });
+
+  it.each(['json', 'yaml'])('writes %s', async (format) => {
+    const folder = path.join(tempDir(), 'one');
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, 'a.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 1}\n');
+    const { code, stdout } = await validate(folder, '.', '-o', format);
+    expect(code).toBe(1);
+    expect(stdout).toContain('schema.type');
+    if (format === 'json')
+      expect(JSON.parse(stdout)).toMatchObject({
+        valid: false,
+        files: 1,
+        objects: 0,
+        problems: [{ severity: 'error', location: { file: 'a.yaml', line: 3, column: 18 } }],
+      });
+  });
+
+  it('counts warnings as errors only when told so, and reads only what it is told', async () => {
+    const folder = path.join(tempDir(), 'two');
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, 'values.yaml'), 'replicas: 1\n');
+    expect((await validate(folder, '.')).code).toBe(0);
+    expect((await validate(folder, '.', '--strict')).code).toBe(1);
+    expect((await validate(folder, '.', '--strict', '--path', '!values.yaml')).code).toBe(0);
+    rmSync(folder, { recursive: true });
+    const gone = await validate(path.dirname(folder), 'two');
+    expect(gone).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cannot be read, expected a folder or file'),
+    });
+  });
+
+  it('fails for a kind that nobody serves, unless it is expected or defined beside it', async () => {
+    const folder = tempDir();
+    const web = 'apiVersion: example.org/v1\nkind: Web\nmetadata: { name: web, namespace: team-a }\n';
+    writeFileSync(path.join(folder, 'web.yaml'), web);
+    const { code, stdout } = await validate(folder, '.');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^web\.yaml:2:7: error: .*example\.org\/v1 Web, expected a kind of Kubernetes, OCM or Argo CD/m,
+    );
+    expect(stdout).toContain('--expect-kind example.org/Web');
+    expect((await validate(folder, '.', '--expect-kind', 'example.org/Web')).code).toBe(0);
+    expect((await validate(folder, '.', '--expect-kind', 'Web')).stderr).toContain('expected GROUP/KIND');
+    const definition =
+      'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: webs.example.org }\n' +
+      'spec: { group: example.org, scope: Namespaced, names: { kind: Web, plural: webs } }\n';
+    writeFileSync(path.join(folder, 'crd.yaml'), definition);
+    expect((await validate(folder, '.')).code).toBe(0);
+  });
+});

@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ReflectorPosition } from '../../../src/adapters/kube/reflector.ts';
+import { HubContinuity } from '../../../src/controllers/inventory/hub-continuity.ts';
+import { InputError, TransientError } from '../../../src/core/errors.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { HubBreak, HubPosition } from '../../../src/core/sync/hub-position.ts';
+
+describe('looking whether the hub is the one that was seen last', () => {
+  let memory: Map<string, HubPosition>;
+  let hub: HubPosition;
+  let refusal: Error | undefined;
+  let lists: number;
+  let positions: ReflectorPosition[];
+  let breaks: HubBreak[];
+  beforeEach(() => {
+    memory = new Map();
+    hub = { uid: 'hub-1', resourceVersion: '100' };
+    refusal = undefined;
+    lists = 0;
+    positions = [];
+    breaks = [];
+  });
+
+  const list = async () => {
+    lists += 1;
+    if (refusal !== undefined) throw refusal;
+    const item: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'kube-system', uid: hub.uid },
+    };
+    return { items: [item], resourceVersion: hub.resourceVersion };
+  };
+  const open = () =>
+    new HubContinuity({
+      api: { list },
+      memory,
+      positions: () => positions,
+      onBreak: (how) => void breaks.push(how),
+    });
+
+  it('finds it restored when its version is older than what a watch has reached, once', async () => {
+    const continuity = open();
+    expect(await continuity.look()).toBe(0);
+    positions = [{ history: 0, resourceVersion: '300' }];
+    hub = { ...hub, resourceVersion: '200' };
+    expect(await continuity.look()).toBe(1);
+    // The watch still has the version of the history before.
+    expect(await continuity.look()).toBe(1);
+    positions = [{ history: 1, resourceVersion: '210' }];
+    hub = { ...hub, resourceVersion: '220' };
+    expect(await continuity.look()).toBe(1);
+    expect(breaks).toEqual(['restored']);
+    expect(continuity.wasRestored).toBe(true);
+  });
+
+  it('does not find it restored when a watch gets beyond the answer while that is under way', async () => {
+    const continuity = open();
+    await continuity.look();
+    const looking = continuity.look();
+    positions = [{ history: 0, resourceVersion: '101' }];
+    expect(await looking).toBe(0);
+    hub = { ...hub, resourceVersion: '102' };
+    expect(await continuity.look()).toBe(0);
+  });
+
+  it('finds it restored after a restart by what the process before noted', async () => {
+    const before = open();
+    await before.look();
+    positions = [{ history: 0, resourceVersion: '300' }];
+    before.note();
+    positions = [];
+    hub = { ...hub, resourceVersion: '299' };
+    await open().look();
+    expect(breaks).toEqual(['restored']);
+  });
+
+  it('finds it replaced by its uid', async () => {
+    const continuity = open();
+    await continuity.look();
+    hub = { uid: 'hub-2', resourceVersion: '900' };
+    expect(await continuity.look()).toBe(1);
+    expect(breaks).toEqual(['replaced']);
+    expect(continuity.wasRestored).toBe(false);
+  });
+
+  it('asks once for all that look at the same time', async () => {
+    const continuity = open();
+    await Promise.all([continuity.look(), continuity.look(), continuity.look()]);
+    expect(lists).toBe(1);
+  });
+
+  it('assumes nothing where the hub refuses to say, and fails where it does not answer', async () => {
+    const details = { subject: 'GET' };
+    const continuity = open();
+    refusal = new InputError('forbidden', { ...details, code: 'kube.forbidden' });
+    expect(await continuity.look()).toBe(0);
+    refusal = new TransientError('no answer', { ...details, code: 'kube.network' });
+    await expect(continuity.look()).rejects.toThrow('no answer');
+    expect(breaks).toEqual([]);
+  });
+});

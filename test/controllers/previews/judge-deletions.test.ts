@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { type DeletionContext, judgeDeletions } from '../../../src/controllers/previews/judge-deletions.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+
+const settings = (n: number): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: `s${n}`, namespace: 'team-a' },
+});
+const fleet = (
+  count: number,
+  over: { readonly applies?: boolean; readonly deletionWindowMs?: number } = {},
+) => ({
+  name: 'fleet',
+  rank: 0,
+  budget: undefined,
+  deletionWindowMs: undefined,
+  allowEmpty: false,
+  applies: true,
+  complete: true,
+  objects: Array.from({ length: count }, (_, n) => ({
+    object: settings(n),
+    location: { file: 'a.yaml', line: 1, column: 1 },
+  })),
+  ...over,
+});
+const NOW = '2026-01-01T00:00:00Z';
+const FIVE_MINUTES_AGO = `${Date.parse(NOW) - 300_000}*3`;
+
+describe('deletions that a plan tells of', () => {
+  it.each<{
+    readonly name: string;
+    readonly memory?: DeletionContext['memory'];
+    readonly head?: ReturnType<typeof fleet>;
+    readonly held?: string;
+    readonly note?: string;
+  }>([
+    { name: 'none', head: fleet(20), memory: undefined },
+    { name: 'none that Berth makes', head: fleet(0, { applies: false }) },
+    { name: 'a few, and no hub', note: 'counts as well: only a hub tells (--hub).' },
+    { name: 'a few', memory: { annotations: {} } },
+    {
+      name: 'a few after others',
+      memory: { annotations: { 'berth.dev/recent-deletions': FIVE_MINUTES_AGO } },
+      held: '3 of 20 objects left Git, after 3 that were deleted in the 10 minutes before (budget 5)',
+    },
+    {
+      name: 'a few long after others',
+      head: fleet(17, { deletionWindowMs: 120_000 }),
+      memory: { annotations: { 'berth.dev/recent-deletions': FIVE_MINUTES_AGO } },
+    },
+    {
+      name: 'a few, and a hub that does not let everybody read',
+      memory: { problem: 'GET …: the server answered 403: forbidden' },
+      note: 'and cannot be read: GET …: the server answered 403: forbidden',
+    },
+  ])('$name', async ({ head = fleet(17), memory, held, note }) => {
+    const base = fleet(20);
+    const judged = await judgeDeletions(base, head, { before: [base], all: [head], memory, now: NOW });
+    expect(judged.held?.message.split(';')[0]).toBe(held);
+    expect(judged.notEvaluated).toEqual(
+      note === undefined
+        ? []
+        : [expect.stringMatching(new RegExp(`${note.replace(/[()]/g, '.')}$`)) as string],
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { PastPublications } from '../../../src/controllers/publication/past-publications.ts';
+import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import { decisionRecord } from '../../fakes/decision-record.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+const WEB = 'team-a/web';
+const RECORDS = [
+  decisionRecord({ hash: '1', publishedAt: '2026-01-01T00:00:00Z' }),
+  decisionRecord({ hash: '2', publishedAt: '2026-01-02T00:00:00Z' }),
+  decisionRecord({ hash: '3', placement: 'team-a/api' }),
+];
+
+async function loaded(records: Promise<readonly DecisionRecord[]>) {
+  const log = new SilentLogger();
+  const past = new PastPublications(records, log);
+  await past.whenLoaded();
+  return { past, log };
+}
+
+it('has the newest record of each placement until it was compared', async () => {
+  const { past } = await loaded(Promise.resolve(RECORDS));
+  expect(past.of(WEB)).toMatchObject({ newest: { hash: '2' }, areReadable: true });
+  expect(past.of(WEB).oldestAtMs).toBe(Date.parse('2026-01-01T00:00:00Z'));
+  past.drop(WEB);
+  expect([past.of(WEB).newest, past.of('team-a/api').newest?.hash]).toEqual([undefined, '3']);
+});
+
+it('has none where another process has published since, also when they are read later', async () => {
+  const { past } = await loaded(Promise.resolve(RECORDS));
+  past.forget();
+  expect(past.of(WEB).newest).toBeUndefined();
+  const late = new PastPublications(Promise.resolve(RECORDS), new SilentLogger());
+  late.forget();
+  await late.whenLoaded();
+  expect(late.of(WEB)).toMatchObject({ newest: undefined, areReadable: true });
+});
+
+it('says that they cannot be read', async () => {
+  const { past, log } = await loaded(Promise.reject(new Error('EIO')));
+  expect(past.of(WEB)).toMatchObject({ newest: undefined, areReadable: false });
+  expect(log.entries).toMatchObject([{ level: 'warn' }]);
+});

@@ -1,0 +1,135 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
+import type { SourceObject } from '../../../src/core/model/source-object.ts';
+import {
+  approvedNow,
+  isPlanWaiting,
+  type PlanOutcome,
+  type SourcePlans,
+} from '../../../src/core/publish/pending-plans.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+
+const MINUTE = 60_000;
+const WEB = 'team-a/web';
+const saying = (...entries: string[]): readonly SourceObject[] => [
+  {
+    object: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'x', annotations: { 'berth.dev/plan': entries.join(' ') } },
+    },
+    location: { file: 'x.yaml', line: 1, column: 1 },
+  },
+];
+const T1 = `${WEB}=000000000001`;
+const T2 = `${WEB}=000000000002`;
+
+describe('PlanApprovals', () => {
+  let clock: FakeClock;
+  let store: Map<string, SourcePlans>;
+  let approvals: PlanApprovals;
+  const restart = () => new PlanApprovals(store, clock, ['fleet', 'other']);
+  const approved = () => approvedNow(approvals.pendingFor(WEB), clock.now());
+  const tokens = () => approved()?.tokens;
+  const isWaiting = () => isPlanWaiting(approvals.pendingFor(WEB), clock.now());
+  const judged = (outcome: PlanOutcome, placement = WEB) =>
+    approvals.judged(placement, approvals.pendingFor(WEB), outcome);
+  beforeEach(() => {
+    [clock, store] = [new FakeClock(), new Map()];
+    approvals = restart();
+    approvals.read('fleet', 'a', saying());
+  });
+
+  it('counts from the commit that brings it, and not before its change had time to come about', async () => {
+    expect(tokens()).toBeUndefined();
+    approvals.read('fleet', 'b', saying(T1));
+    expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
+    await clock.advance(MINUTE);
+    expect(isWaiting()).toBe(true);
+    approvals.followed('fleet');
+    expect(isWaiting()).toBe(true);
+    await clock.advance(2_000);
+    expect(isWaiting()).toBe(false);
+    expect(tokens()).toEqual(['000000000001']);
+  });
+
+  it('tells of one that a commit withdraws as soon as the hub follows the commit', () => {
+    const withdrawn: string[] = [];
+    approvals.onWithdrawn((placement) => withdrawn.push(placement));
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.followed('fleet');
+    judged('differs');
+    approvals.read('fleet', 'c', saying());
+    expect(withdrawn).toEqual([]);
+    approvals.followed('fleet');
+    approvals.followed('fleet');
+    expect(withdrawn).toEqual([WEB]);
+    approvals.read('fleet', 'd', saying(T1));
+    approvals.read('fleet', 'e', saying(T2));
+    approvals.followed('fleet');
+    expect(withdrawn).toEqual([WEB, WEB]);
+  });
+
+  it('is over when it is met, when its time is, or when it is taken back', async () => {
+    approvals.read('fleet', 'b', saying(T1));
+    judged('met');
+    expect(tokens()).toBeUndefined();
+
+    approvals.read('fleet', 'c', saying(T2));
+    approvals.followed('fleet');
+    await clock.advance(10 * MINUTE - 1);
+    judged('none');
+    expect(tokens()).toEqual(['000000000002']);
+    await clock.advance(1);
+    expect(tokens()).toBeUndefined();
+
+    approvals.read('fleet', 'd', saying(T1));
+    approvals.read('fleet', 'e', saying());
+    expect(tokens()).toBeUndefined();
+  });
+
+  it('does not pass by waiting while another change is held, also across a restart', async () => {
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.followed('fleet');
+    await clock.advance(2_000);
+    judged('differs');
+    await clock.advance(60 * MINUTE);
+    approvals = restart();
+    approvals.read('fleet', 'b', saying(T1));
+    expect(tokens()).toEqual(['000000000001']);
+    expect(isWaiting()).toBe(false);
+    // What was held is gone by itself, and so is the time of the approval.
+    judged('none');
+    expect(tokens()).toBeUndefined();
+  });
+
+  it('counts once: what stands in Git for long approves nothing new, nor does what a source says at first', () => {
+    approvals.read('fleet', 'b', saying(T1));
+    judged('met');
+    approvals.read('fleet', 'c', saying(T1));
+    approvals = restart();
+    approvals.read('fleet', 'd', saying(T1));
+    approvals.read('other', 'x', saying(T2));
+    expect(tokens()).toBeUndefined();
+    approvals.read('other', 'y', saying(T1));
+    expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'y' });
+  });
+
+  it('of two sources, each is met by its own', () => {
+    approvals.read('other', 'x', saying());
+    approvals.read('fleet', 'b', saying(T1));
+    approvals.read('other', 'y', saying(T2));
+    expect(tokens()).toEqual(['000000000001', '000000000002']);
+    judged('met', 'team-b/else');
+    expect(tokens()).toHaveLength(2);
+  });
+
+  it('is not met by the change of another commit, which was under way when it came', () => {
+    approvals.read('fleet', 'b', saying(T1));
+    const compared = approvals.pendingFor(WEB);
+    approvals.followed('fleet');
+    approvals.read('fleet', 'c', saying(T2));
+    approvals.judged(WEB, compared, 'met');
+    expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'c' });
+  });
+});

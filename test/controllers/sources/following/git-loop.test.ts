@@ -1,0 +1,334 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TransientError } from '../../../../src/core/errors.ts';
+import type { Fleet } from '../../../../src/controllers/sources/manifests/fleet.ts';
+import type { FleetSource } from '../../../../src/controllers/sources/reading/fleet-source.ts';
+import type { FleetHappening } from '../../../../src/controllers/events/fleet-events.ts';
+import { GitLoop, type GitLoopOptions } from '../../../../src/controllers/sources/following/git-loop.ts';
+import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
+import type { SyncOptions } from '../../../../src/controllers/sources/members/sync-outcome.ts';
+import { SteeredLeadership } from '../../../fakes/steered-leadership.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { SilentLogger } from '../../../fakes/silent-logger.ts';
+
+const HOUR_MS = 3_600_000;
+const POLL_MS = 60_000;
+const RESYNC_MS = 180_000;
+
+/** A source whose remote is a variable; what is counted is how often it is asked. */
+class ScriptedSource implements Pick<FleetSource, 'fetch' | 'last' | 'read'> {
+  asked = 0;
+  tip = 'a';
+  failure: Error | undefined;
+  lastFollowed: string | undefined;
+
+  fetch: FleetSource['fetch'] = async ({ onAnswered } = {}) => {
+    this.asked += 1;
+    if (this.failure !== undefined) throw this.failure;
+    onAnswered?.();
+    return { commit: this.tip, moved: true };
+  };
+  last = async () => this.lastFollowed;
+  settle = async (): Promise<void> => undefined;
+  read = async (commit?: string): Promise<Fleet> => {
+    const person = { name: 'Ada', email: '', timeMs: 0 };
+    return {
+      commit: {
+        id: commit ?? '',
+        parents: [],
+        author: person,
+        committer: person,
+        subject: '',
+        signed: false,
+      },
+      objects: [],
+      problems: [],
+      files: 0,
+      complete: true,
+      textOf: async () => undefined,
+    };
+  };
+}
+
+describe('the loop of a source', () => {
+  let clock: FakeClock;
+  let source: ScriptedSource;
+  let options: GitLoopOptions;
+  let loop: GitLoop;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let happened: FleetHappening[];
+  beforeEach(() => {
+    [clock, source, stop, happened] = [new FakeClock(), new ScriptedSource(), new AbortController(), []];
+    options = {
+      name: 'fleet',
+      url: '/srv/fleet',
+      source: source as unknown as FleetSource,
+      sync: undefined,
+      clock,
+      random: () => 0.5,
+      log: new SilentLogger(),
+      emit: (happening) => happened.push(happening),
+      pollIntervalMs: POLL_MS,
+      resyncIntervalMs: RESYNC_MS,
+      tell: () => undefined,
+    };
+    loop = new GitLoop(options);
+    running = loop.run(stop.signal);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+  });
+  const commitsRead = () =>
+    happened.flatMap((happening) => (happening.kind === 'commit-read' ? [happening.commit?.id] : []));
+
+  it.each([
+    ['forward', 5 * HOUR_MS],
+    ['back', -5 * HOUR_MS],
+    ['back beyond the epoch', -60 * 365 * 24 * HOUR_MS],
+  ])('goes on asking at its interval when the clock jumps %s', async (_name, byMs) => {
+    await clock.advance(1);
+    expect(source.asked).toBe(1);
+    clock.jump(byMs);
+    source.tip = 'b';
+    await clock.advance(POLL_MS + 1);
+    expect(source.asked).toBe(2);
+    await clock.advance(10 * POLL_MS);
+    expect(source.asked).toBe(12);
+    expect(commitsRead()).toEqual(['a', 'b']);
+  });
+
+  it('reads and says what the source says, but follows nothing while it may not write; does so at once when it may', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const leadership = new SteeredLeadership();
+    const done: string[] = [];
+    const outcome = { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+    const sync = {
+      isSettled: false,
+      claim: ({ commit }: Fleet) => void done.push(`claim ${commit?.id}`),
+      sync: async ({ commit }: Fleet) => {
+        done.push(`sync ${commit?.id}`);
+        return outcome;
+      },
+    };
+    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync, leadership });
+    running = loop.run(stop.signal);
+    await clock.advance(1);
+    source.tip = 'b';
+    await clock.advance(POLL_MS + 1);
+    expect(done).toEqual(['claim a', 'claim b']);
+    expect(commitsRead().slice(-1)).toEqual(['b']);
+    leadership.take();
+    await clock.advance(1);
+    expect(done.splice(0)).toEqual(['claim a', 'claim b', 'sync b']);
+    // The hub is away: a commit that comes meanwhile does not wait for the next look.
+    leadership.lapse();
+    source.tip = 'c';
+    loop.fetch();
+    await clock.advance(1);
+    leadership.renew();
+    await clock.advance(1);
+    expect(done).toEqual(['claim c', 'sync c']);
+    await clock.advance(1);
+    expect(source.asked).toBe(6);
+  });
+
+  it('tells each step of the way of a commit, and the end of it also when it failed', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const told: string[] = [];
+    loop = new GitLoop({
+      ...options,
+      tell: ({ kind, source: name }) => void told.push(`${name} ${kind}`),
+    });
+    running = loop.run(stop.signal);
+    await clock.advance(1);
+    expect(told.splice(0)).toEqual(
+      ['fetching', 'fetched', 'read', 'checked', 'followed'].map((kind) => `fleet ${kind}`),
+    );
+    source.read = () => Promise.reject(new TransientError('gone', { code: 'git.failed', subject: 'mirror' }));
+    source.tip = 'b';
+    await clock.advance(POLL_MS);
+    expect(told).toEqual(['fetching', 'fetched', 'followed', 'failed'].map((kind) => `fleet ${kind}`));
+  });
+
+  it('jumping clocks do not shorten the wait after failures', async () => {
+    source.failure = new TransientError('gone', { code: 'git.failed', subject: 'remote' });
+    await clock.advance(1);
+    for (let at = 0; at < 20; at++) {
+      clock.jump(at % 2 === 0 ? HOUR_MS : -HOUR_MS);
+      await clock.advance(POLL_MS);
+    }
+    // Backing off from a second to the poll's interval, and not faster for all the jumps.
+    expect(source.asked).toBeLessThan(30);
+    // The first time it was still there.
+    expect(happened.filter(({ kind }) => kind === 'error')).toHaveLength(source.asked - 1);
+    source.failure = undefined;
+    await clock.advance(2 * POLL_MS);
+    expect(commitsRead()).toEqual(['a']);
+  });
+
+  it('reads the last commit that was followed while the remote is gone, and the newest once it is back', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    happened.splice(0);
+    source.failure = new TransientError('gone', { code: 'git.failed', subject: 'remote' });
+    source.lastFollowed = 'before';
+    loop = new GitLoop(options);
+    running = loop.run(stop.signal);
+    await clock.advance(1);
+    expect(commitsRead()).toEqual(['before']);
+    expect(loop.status()).toMatchObject({ lastError: source.failure, lastSuccessAtMs: undefined });
+    source.failure = undefined;
+    await clock.advance(POLL_MS);
+    expect(commitsRead()).toEqual(['before', 'a']);
+    expect(loop.status()).toMatchObject({ lastError: undefined });
+  });
+
+  it('asks at once when told, however the clock jumps', async () => {
+    await clock.advance(1);
+    clock.jump(-HOUR_MS);
+    source.tip = 'b';
+    loop.fetch();
+    await clock.advance(1);
+    expect(commitsRead()).toEqual(['a', 'b']);
+  });
+
+  it('lets the hub follow a commit before it compares everything, when that is due too', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const compared: (boolean | undefined)[] = [];
+    const sync = {
+      isSettled: false,
+      sync: async (_fleet: Fleet, { compare }: SyncOptions) => {
+        compared.push(compare);
+        sync.isSettled = true;
+        return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+      },
+    };
+    running = new GitLoop({ ...options, sync: sync as unknown as HubSync }).run(stop.signal);
+    const next = async (tip: string, byMs: number): Promise<(boolean | undefined)[]> => {
+      source.tip = tip;
+      await clock.advance(byMs);
+      return compared.splice(0);
+    };
+    expect(await next('a', 1)).toEqual([true]);
+    expect(await next('b', POLL_MS)).toEqual([false]);
+    expect(await next('b', RESYNC_MS - 2 * POLL_MS)).toEqual([]);
+    expect(await next('c', POLL_MS)).toEqual([false, true]);
+    expect(await next('c', RESYNC_MS)).toEqual([true]);
+  });
+
+  it('tells at once what it read, and checks and compares it after the first publication', async () => {
+    stop.abort();
+    await running;
+    [stop, happened] = [new AbortController(), []];
+    const told: string[] = [];
+    const problem = { severity: 'error', code: 'x', message: 'means nothing' } as const;
+    let publish = (): void => undefined;
+    const published = new Promise<void>((resolve) => (publish = resolve));
+    const sync = {
+      isSettled: false,
+      sync: async ({ commit }: Fleet) => {
+        told.push(`follow ${commit?.id}`);
+        return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+      },
+    };
+    loop = new GitLoop({
+      ...options,
+      emit: ({ kind }) => void told.push(kind),
+      sync: sync as unknown as HubSync,
+      tell: (event) => {
+        if (!('fleet' in event)) return;
+        const { commit, problems } = event.fleet;
+        told.push(`${event.kind} ${commit?.id} ${problems.length}`);
+      },
+      check: async () => [problem],
+      whenFirstPublished: () => {
+        told.push('waits');
+        return published;
+      },
+    });
+    running = loop.run(stop.signal);
+    await clock.advance(POLL_MS);
+    expect(told.splice(0)).toEqual(['read a 0', 'waits']);
+    expect(loop.status().fleet?.commit?.id).toBe('a');
+    publish();
+    await clock.advance(1);
+    expect(told.splice(0)).toEqual(['commit-read', 'checked a 1', 'follow a', 'synced']);
+    expect(loop.status().fleet?.problems).toEqual([problem]);
+    source.tip = 'b';
+    await clock.advance(POLL_MS + 1);
+    expect(told.splice(0)).toEqual(['read b 0', 'commit-read', 'checked b 1', 'follow b', 'synced']);
+  });
+
+  it('that is stopped before the first publication neither checks nor follows', async () => {
+    stop.abort();
+    await running;
+    [stop, happened] = [new AbortController(), []];
+    const whenFirstPublished = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    let checks = 0;
+    const check = async () => (checks++, []);
+    running = new GitLoop({ ...options, whenFirstPublished, check }).run(stop.signal);
+    await clock.advance(1);
+    stop.abort();
+    await running;
+    expect(checks).toBe(0);
+    expect(happened).toEqual([]);
+  });
+
+  it('compares everything when somebody asks, and not for a webhook', async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    const compared: (boolean | undefined)[] = [];
+    let failing = false;
+    const sync = {
+      isSettled: true,
+      sync: async (_fleet: Fleet, { compare }: SyncOptions) => {
+        compared.push(compare);
+        if (failing) throw new TransientError('busy', { code: 'kube.busy', subject: 'hub' });
+        return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+      },
+    };
+    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync });
+    running = loop.run(stop.signal);
+    const after = async (ask: () => void, byMs = 1): Promise<(boolean | undefined)[]> => {
+      ask();
+      await clock.advance(byMs);
+      return compared.splice(0);
+    };
+    expect(await after(() => undefined)).toEqual([false, true]);
+    expect(await after(() => loop.fetch())).toEqual([]);
+    expect(await after(() => loop.reconcile())).toEqual([true]);
+    expect(await after(() => undefined, POLL_MS)).toEqual([]);
+    failing = true;
+    expect(await after(() => loop.reconcile())).toEqual([true]);
+    failing = false;
+    // What was asked for and failed is still owed, once.
+    expect(await after(() => undefined, 2_000)).toEqual([true]);
+    expect(await after(() => undefined, POLL_MS)).toEqual([]);
+  });
+
+  it.each([
+    [undefined, 'refs/heads/any', true],
+    [{ type: 'branch', name: 'main' }, 'refs/heads/main', true],
+    [{ type: 'branch', name: 'main' }, 'refs/heads/main2', false],
+    [{ type: 'branch', name: 'main' }, 'refs/tags/main', false],
+    [{ type: 'tag', name: 'v1' }, 'refs/tags/v1', true],
+    [{ type: 'tag', name: 'v1' }, 'refs/heads/v1', false],
+    [{ type: 'semver', range: '^1' }, 'refs/tags/v1.2.3', true],
+    [{ type: 'semver', range: '^1' }, 'refs/heads/main', false],
+    [{ type: 'head' }, 'refs/heads/any', true],
+    [{ type: 'head' }, 'refs/tags/v1', false],
+    [{ type: 'commit', id: 'a'.repeat(40) }, 'refs/heads/any', true],
+  ] as const)('following %o, a push to %s concerns it: %s', (ref, pushed, want) => {
+    expect(new GitLoop({ ...options, ref }).concerns(pushed)).toBe(want);
+  });
+});

@@ -1,0 +1,22 @@
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { sha256 } from '../../../../src/adapters/store/world-digest.ts';
+import { HubSync, type HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync.ts';
+
+/** A source's way to the hub, as a controller of an embedded hub has it. */
+export function hubSyncFor(
+  options: Pick<HubSyncOptions, 'api' | 'source' | 'claims'> & Partial<HubSyncOptions>,
+): HubSync {
+  return new HubSync({
+    digest: sha256,
+    namespace: 'berth-system',
+    budget: { percent: 25, atLeast: 2 },
+    deletionWindowMs: 600_000,
+    clock: systemClock,
+    force: false,
+    markPlacements: false,
+    recordedStatus: false,
+    createNamespaces: true,
+    concurrency: 4,
+    ...options,
+  });
+}

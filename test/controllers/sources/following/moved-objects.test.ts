@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
+import type { ObjectKey } from '../../../../src/core/ports.ts';
+import type { SourceObject } from '../../../../src/core/model/source-object.ts';
+import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { FreshLooks } from '../../../../src/controllers/sources/progress/fresh-looks.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { yaml } from '../../../app/serve/fleet-fixture.ts';
+import { ServedFleet } from '../../../app/serve/served-fleet.ts';
+import { hubSyncFor } from './hub-sync-fixture.ts';
+import { interceptedApi } from './intercepted-api.ts';
+
+describe('objects that move to a source which has not looked at its remote since', () => {
+  let fleet: ServedFleet;
+  /** Fetches of the second source wait for this. */
+  let gate: Promise<void>;
+  let open: () => void;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+    [gate, open] = [Promise.resolve(), () => undefined];
+    fleet.git.commit({ 'stays.yaml': yaml(settings('stays')), 'a.yaml': yaml(settings('a'), settings('b')) });
+    fleet.second.commit({ 'own.yaml': yaml(settings('own')) });
+  });
+  afterEach(() => {
+    open();
+    return fleet.close();
+  });
+
+  const settings = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'default' },
+  });
+  const serve = () =>
+    fleet.serve({
+      sources: [
+        { name: 'first', url: fleet.git.path },
+        {
+          name: 'second',
+          url: fleet.second.path,
+          auth: { type: 'provider', get: () => gate.then(() => ({ type: 'none' })) },
+        },
+      ],
+    });
+  const ofBoth = (fits: (source: string) => Promise<unknown>) => Promise.all(['first', 'second'].map(fits));
+  const uids = () =>
+    Promise.all(
+      ['a', 'b'].map(
+        async (name) =>
+          (await fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name }))?.metadata.uid ?? name,
+      ),
+    );
+  const move = (): void => {
+    fleet.second.commit({ 'moved.yaml': yaml(settings('a'), settings('b')) });
+    fleet.git.commit({ 'a.yaml': undefined });
+  };
+  const takenOver = (mark: number) =>
+    fleet.event('synced', ({ source, applied }) => source === 'second' && applied === 2, mark);
+  const prunes = () => fleet.events.filter((event) => event.kind === 'synced' && event.pruned > 0);
+  const shut = (): void => {
+    gate = new Promise((resolve) => (open = resolve));
+  };
+  const looksAgain = async (source: string, mark: number): Promise<void> => {
+    await fleet.event('synced', (event) => event.source === source, mark);
+  };
+
+  it('wait for it, and are taken over as they are', async () => {
+    await serve();
+    await ofBoth((source) => fleet.event('synced', (event) => event.source === source));
+    const before = await uids();
+    shut();
+    const mark = fleet.events.length;
+    move();
+    await looksAgain('first', mark);
+    await looksAgain('first', fleet.events.length);
+    expect(await uids()).toEqual(before);
+    open();
+    await takenOver(mark);
+    expect(await uids()).toEqual(before);
+    expect(prunes()).toEqual([]);
+  });
+
+  it('wait for it as well when all that happened while the controller was down', async () => {
+    await serve();
+    await ofBoth((source) => fleet.event('synced', (event) => event.source === source));
+    const before = await uids();
+    await fleet.stop();
+    move();
+    shut();
+    await serve();
+    await looksAgain('first', 0);
+    await looksAgain('first', fleet.events.length);
+    open();
+    await takenOver(0);
+    expect(await uids()).toEqual(before);
+    expect(prunes()).toEqual([]);
+  });
+
+  it('are deleted when it has looked and has them not, also when both sources wait for each other', async () => {
+    fleet.second.commit({ 'more.yaml': yaml(settings('c')) });
+    await serve();
+    await ofBoth((source) => fleet.event('synced', (event) => event.source === source));
+    shut();
+    fleet.second.commit({ 'more.yaml': undefined });
+    fleet.git.commit({ 'a.yaml': undefined });
+    await looksAgain('first', fleet.events.length);
+    expect(prunes()).toEqual([]);
+    open();
+    await ofBoth((source) => fleet.event('synced', (event) => event.source === source && event.pruned > 0));
+    expect(await uids()).toEqual(['a', 'b']);
+  });
+
+  it('are left alone when it takes them over while others are being deleted', async () => {
+    const said = (...names: string[]): SourceObject[] =>
+      names.map((name) => ({ object: settings(name), location: { file: 'f.yaml', line: 1, column: 1 } }));
+    const claims = new SourceClaims(
+      new FakeClock(),
+      ['first', 'second'].map((name) => ({ name, force: false })),
+    );
+    const look = (...names: string[]): void => {
+      claims.looks.begins('second');
+      claims.claim('second', said(...names), () => false);
+    };
+    const deletions: string[] = [];
+    const api = interceptedApi(fleet.hub.api, (method, args) => {
+      if (method !== 'delete') return;
+      deletions.push((args[1] as ObjectKey).name);
+      look('a', 'b');
+    });
+    look();
+    const sync = hubSyncFor({ api, source: 'first', claims, concurrency: 1 });
+    await sync.sync({ objects: said('a', 'b', 'stays'), complete: true });
+    expect(await sync.sync({ objects: said('stays'), complete: true })).toMatchObject({ pruneWaits: true });
+    look();
+    const { pruned, problems } = await sync.sync({ objects: said('stays'), complete: true });
+    expect([deletions.length, pruned, problems]).toEqual([1, 1, []]);
+    const [kept] = ['a', 'b'].filter((name) => name !== deletions[0]);
+    expect(await uids()).toContainEqual(expect.stringContaining('-'));
+    expect(await uids()).not.toContain(kept);
+  });
+
+  it('are deleted when it cannot be read', async () => {
+    await serve();
+    await ofBoth((source) => fleet.event('synced', (event) => event.source === source));
+    fleet.second.remove();
+    fleet.git.commit({ 'a.yaml': undefined });
+    await fleet.event('synced', ({ source, pruned }) => source === 'first' && pruned === 2);
+  });
+});
+
+describe('FreshLooks', () => {
+  const asking = () => {
+    const clock = new FakeClock();
+    const looks = new FreshLooks(clock, ['a', 'b', 'c']);
+    const woken: string[] = [];
+    looks.onWanted((source) => void woken.push(source));
+    return { clock, looks, woken };
+  };
+  const look = (looks: FreshLooks, source: string): void => {
+    looks.begins(source);
+    looks.ends(source);
+  };
+
+  it('counts what began after the question, of every other source', () => {
+    const { looks, woken } = asking();
+    look(looks, 'b');
+    looks.begins('c');
+    expect(looks.areFresh('a', 'x')).toBe(false);
+    looks.ends('c');
+    look(looks, 'b');
+    expect(looks.areFresh('a', 'x')).toBe(false);
+    look(looks, 'c');
+    expect(looks.areFresh('a', 'x')).toBe(true);
+    expect(woken).toEqual(['b', 'c', 'a']);
+    look(looks, 'c');
+    expect(woken).toHaveLength(3);
+  });
+
+  it('asks anew about other deletions, and about the same ones when there were none in between', () => {
+    const { looks, woken } = asking();
+    for (const about of ['x', 'y', '', 'y']) {
+      expect(looks.areFresh('a', about)).toBe(about === '');
+      look(looks, 'b');
+      look(looks, 'c');
+      expect(looks.areFresh('a', about)).toBe(true);
+    }
+    expect(woken).toEqual(['x', 'y', 'y again'].flatMap(() => ['b', 'c', 'a']));
+  });
+
+  it('waits half a minute at most, and not at all where nobody else is', async () => {
+    const { clock, looks } = asking();
+    expect(looks.areFresh('a', 'x')).toBe(false);
+    await clock.advance(29_999);
+    expect(looks.areFresh('a', 'x')).toBe(false);
+    await clock.advance(1);
+    expect(looks.areFresh('a', 'x')).toBe(true);
+    expect(new FreshLooks(clock, ['a']).areFresh('a', 'x')).toBe(true);
+  });
+});

@@ -1,0 +1,257 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import type { FleetController } from '../../../../src/app/serve/serve-fleet.ts';
+import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { SourceObject } from '../../../../src/core/model/source-object.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { yaml } from '../../../app/serve/fleet-fixture.ts';
+import { ServedFleet } from '../../../app/serve/served-fleet.ts';
+import { hubSyncFor } from './hub-sync-fixture.ts';
+
+const shared = (value: string, name = 'shared') => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { value },
+});
+const claimed = (object: KubeObject, file: string): SourceObject => ({
+  object,
+  location: { file, line: 1, column: 1 },
+});
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('an object of another controller on the same hub', () => {
+  let fleet: ServedFleet;
+  let otherData: string;
+  let first: FleetController;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+    otherData = mkdtempSync(join(tmpdir(), 'berth-other-'));
+  });
+  afterEach(async () => {
+    await first.close();
+    await fleet.close();
+    rmSync(otherData, { recursive: true, force: true });
+  });
+  const HOUR_MS = 3_600_000;
+  const valueOf = async (name: string) =>
+    (await fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name }))?.['data'] as
+      | { value: string }
+      | undefined;
+  /** Both have looked at the whole hub, and do not look at it again. */
+  async function startBoth(force: boolean): Promise<void> {
+    fleet.git.commit({ 'a.yaml': yaml(shared('a', 'own-a')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('b', 'own-b')) });
+    first = await fleet.serve({
+      sources: [{ name: 'first', url: fleet.git.path }],
+      resyncIntervalMs: HOUR_MS,
+    });
+    await fleet.event('synced');
+    await fleet.serve({
+      sources: [{ name: 'second', url: fleet.second.path, force }],
+      dataDir: otherData,
+      resyncIntervalMs: HOUR_MS,
+    });
+    await fleet.event('synced');
+  }
+
+  it('is left alone, and named as a conflict, when a commit brings it', async () => {
+    await startBoth(false);
+    fleet.git.commit({ 'shared.yaml': yaml(shared('of the first')) });
+    await fleet.until(() => valueOf('shared'));
+    fleet.second.commit({
+      'shared.yaml': yaml(shared('of the second')),
+      'b.yaml': yaml(shared('b2', 'own-b')),
+    });
+    const { object, message } = await fleet.event('sync-problem');
+    expect(object).toBe('ConfigMap shared');
+    expect(message).toMatch(/^belongs to source first/);
+    expect(message).toContain('source second (shared.yaml:1:1)');
+    expect(await valueOf('shared')).toEqual({ value: 'of the first' });
+    // The rest of the commit is there.
+    expect(await valueOf('own-b')).toEqual({ value: 'b2' });
+    // When the first one lets go, it is the second one's.
+    fleet.git.commit({ 'shared.yaml': undefined });
+    await fleet.until(async () => ((await valueOf('shared'))?.value === 'of the second' ? true : undefined));
+  });
+
+  it('is not taken back either, when it was this one’s before and the other one forced it', async () => {
+    await startBoth(true);
+    fleet.git.commit({ 'shared.yaml': yaml(shared('of the first')) });
+    await fleet.until(() => valueOf('shared'));
+    fleet.second.commit({ 'shared.yaml': yaml(shared('forced')) });
+    await fleet.until(async () => ((await valueOf('shared'))?.value === 'forced' ? true : undefined));
+    fleet.git.commit({
+      'shared.yaml': yaml(shared('of the first again')),
+      'a.yaml': yaml(shared('a2', 'own-a')),
+    });
+    await fleet.until(async () => ((await valueOf('own-a'))?.value === 'a2' ? true : undefined));
+    await pause(300);
+    expect(await valueOf('shared')).toEqual({ value: 'forced' });
+  });
+});
+
+describe('an object that two sources hold in their very first pass', () => {
+  let fleet: ServedFleet;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+  });
+  afterEach(() => fleet.close());
+  const valueNow = async () =>
+    (
+      (await fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name: 'shared' }))?.['data'] as
+        | { value: string }
+        | undefined
+    )?.value;
+
+  it.each([
+    { name: 'the first of the settings', force: [false, false], winner: 'first', loser: 'second' },
+    { name: 'the one that forces', force: [false, true], winner: 'second', loser: 'first' },
+    { name: 'the first of two that force', force: [true, true], winner: 'first', loser: 'second' },
+  ])('goes to $name, and the other one says where both are', async ({ force, winner, loser }) => {
+    fleet.git.commit({ 'a.yaml': yaml(shared('first'), shared('x', 'own-a')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('x', 'own-b'), shared('second')) });
+    await fleet.serve({
+      sources: [
+        { name: 'first', url: fleet.git.path, force: force[0] },
+        { name: 'second', url: fleet.second.path, force: force[1] },
+      ],
+      http: fleet.http(),
+    });
+    const place = { first: '(a.yaml:1:1)', second: '(b.yaml:8:1)' } as Record<string, string>;
+    const problem = await fleet.event('sync-problem');
+    expect(problem).toMatchObject({
+      source: loser,
+      object: 'ConfigMap shared',
+      message: expect.stringContaining(
+        `belongs to source ${winner} ${place[winner]} and stands in source ${loser} ${place[loser]} as well`,
+      ) as string,
+    });
+    // In that pass: the loser never got as far as writing it, and everything else went on.
+    const until = fleet.events.slice(0, fleet.events.indexOf(problem));
+    const passes = until.filter((event) => event.kind === 'synced' && event.source === loser);
+    expect(passes).toHaveLength(1);
+    expect(await valueNow()).toBe(winner);
+    for (const name of ['own-a', 'own-b'])
+      await fleet.until(() => fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name }));
+    // And it stays like this.
+    await pause(300);
+    expect(await valueNow()).toBe(winner);
+    expect(fleet.events.filter(({ kind }) => kind === 'sync-problem')).toHaveLength(1);
+    expect((await fleet.status()).stdout).toContain(
+      `\n${loser}: ${place[loser]?.slice(1, -1)}: ConfigMap shared: belongs to source ${winner} ${place[winner]} and stands in`,
+    );
+  });
+
+  it('is noticed as well when both add it later, between two full looks at the hub', async () => {
+    fleet.git.commit({ 'a.yaml': yaml(shared('x', 'own-a')) });
+    fleet.second.commit({ 'b.yaml': yaml(shared('x', 'own-b')) });
+    await fleet.serve({
+      sources: [
+        { name: 'first', url: fleet.git.path },
+        { name: 'second', url: fleet.second.path },
+      ],
+      resyncIntervalMs: 3_600_000,
+    });
+    await fleet.event('synced', ({ source }) => source === 'first');
+    await fleet.event('synced', ({ source }) => source === 'second');
+    fleet.second.commit({ 'b.yaml': yaml(shared('x', 'own-b'), shared('second')) });
+    await fleet.until(async () => ((await valueNow()) === 'second' ? true : undefined));
+    fleet.git.commit({ 'a.yaml': yaml(shared('x', 'own-a'), shared('first')) });
+    expect(await fleet.event('sync-problem')).toMatchObject({
+      source: 'first',
+      message: expect.stringContaining('belongs to source second (b.yaml:8:1)') as string,
+    });
+    expect(await valueNow()).toBe('second');
+  });
+
+  it('goes to the other one when the first source cannot be read, and the first says so once it can', async () => {
+    fleet.second.commit({ 'b.yaml': yaml(shared('second')) });
+    const url = `${fleet.git.path}-later`;
+    await fleet.serve({
+      sources: [
+        { name: 'first', url },
+        { name: 'second', url: fleet.second.path },
+      ],
+    });
+    await fleet.event('error', ({ where }) => where === 'source first');
+    await fleet.until(async () => ((await valueNow()) === 'second' ? true : undefined));
+    fleet.git.commit({ 'a.yaml': yaml(shared('first')) });
+    fleet.git.run('clone', '-q', '--bare', '.', url);
+    expect(await fleet.event('sync-problem', ({ source }) => source === 'first')).toMatchObject({
+      message: expect.stringContaining('belongs to source second (b.yaml:1:1)') as string,
+    });
+    expect(await valueNow()).toBe('second');
+  });
+
+  it('waits for a source that is slow to be read, not for who is faster', async () => {
+    const claims = new SourceClaims(
+      systemClock,
+      ['first', 'second'].map((name) => ({ name, force: false })),
+    );
+    const syncOf = (source: string) => hubSyncFor({ api: fleet.hub.api, source, claims });
+    const input = (source: string) => ({
+      objects: [claimed(shared(source), `${source}.yaml`)],
+      complete: true,
+    });
+    const fast = syncOf('second').sync(input('second'));
+    await pause(200);
+    expect(await valueNow()).toBeUndefined();
+    const slow = await syncOf('first').sync(input('first'));
+    expect(slow).toMatchObject({ applied: 1, problems: [] });
+    expect(await fast).toMatchObject({
+      applied: 0,
+      problems: [{ retry: true, location: 'second.yaml:1:1' }],
+    });
+    expect(await valueNow()).toBe('first');
+  });
+});
+
+describe('SourceClaims', () => {
+  const sources = [
+    { name: 'a', force: false },
+    { name: 'b', force: false },
+  ];
+
+  it('waits for the others until they were read, failed, took too long, or the controller stops', async () => {
+    const clock = new FakeClock();
+    const waits = async (end: (claims: SourceClaims, stop: AbortController) => unknown): Promise<void> => {
+      const claims = new SourceClaims(clock, sources);
+      const stop = new AbortController();
+      claims.claim('a', [], () => false);
+      let over = false;
+      const waiting = claims.whenRead(stop.signal).then(() => (over = true));
+      await clock.advance(29_000);
+      expect(over).toBe(false);
+      await end(claims, stop);
+      await waiting;
+    };
+    await waits((claims) => claims.claim('b', [], () => false));
+    await waits((claims) => claims.take({ kind: 'failed', source: 'b' }));
+    await waits(() => clock.advance(1_001));
+    await waits((_claims, stop) => stop.abort());
+    const alone = new SourceClaims(clock, sources.slice(0, 1));
+    alone.claim('a', [], () => false);
+    expect(alone.isWaiting).toBe(false);
+    await alone.whenRead(undefined);
+  });
+
+  it('knows an object under every name it may have on the hub, until the source lets go', () => {
+    const claims = new SourceClaims(new FakeClock(), sources);
+    const id = JSON.stringify(['', 'ConfigMap', 'default', 'shared']);
+    claims.claim('a', [claimed(shared('x'), 'a.yaml')], () => false);
+    expect(claims.firstOf(id, 'b')).toBe('a');
+    expect(claims.firstOf(id, 'a')).toBeUndefined();
+    expect(claims.ownerOf(id, 'b')).toBeUndefined();
+    expect(claims.placeOf('a', id)).toBe('a.yaml:1:1');
+    claims.claim('a', [], (identity) => identity === id);
+    expect(claims.firstOf(id, 'b')).toBeUndefined();
+    expect(claims.ownerOf(id, 'b')).toBe('a');
+    expect(claims.placeOf('a', id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
+import type { Fleet } from '../../../../src/controllers/sources/manifests/fleet.ts';
+import { FleetReader } from '../../../../src/controllers/sources/reading/fleet-reader.ts';
+import { readFleetFolder } from '../../../../src/controllers/sources/reading/read-fleet-folder.ts';
+import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
+import { type GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
+import type { FixtureFile } from '../../../adapters/git/git-fixture.ts';
+import { hasKubectl } from '../../../e2e/kubectl-program.ts';
+
+const configMap = (name: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "1"}\n`;
+const names = (fleet: Fleet) =>
+  fleet.objects.map(({ object, location }) => `${object.metadata.name} ${location.file}`).sort();
+const found = hasKubectl();
+
+const FILES: Record<string, FixtureFile> = {
+  'plain.yaml': configMap('plain'),
+  'base/kustomization.yaml': 'resources: [a.yaml]\n',
+  'base/a.yaml': configMap('a'),
+  'prod/kustomization.yaml': 'namePrefix: prod-\nresources: [../base]\n',
+  'dev/kustomization.yaml': 'namePrefix: dev-\nresources: [../base]\n',
+};
+
+describe('kustomizations and charts', () => {
+  let fixture: GitFixture;
+  let repository: GitProgramRepository;
+  eachWithRepository(GitProgramRepository, (given) => ({ fixture, repository } = given));
+  const read = (
+    files: Record<string, FixtureFile>,
+    paths?: string[],
+    ambient: Record<string, string | undefined> = process.env,
+  ) => new FleetReader(repository, { ambient, paths }).read(fixture.commit(files));
+
+  it.runIf(found)('renders what no other kustomization builds on, and nothing twice', async () => {
+    const fleet = await read(FILES);
+    expect(fleet.problems).toEqual([]);
+    expect(names(fleet)).toEqual([
+      'dev-a dev/kustomization.yaml',
+      'plain plain.yaml',
+      'prod-a prod/kustomization.yaml',
+    ]);
+    expect(names(await read({}, ['prod']))).toEqual(['prod-a prod/kustomization.yaml']);
+  });
+
+  it.runIf(found)('renders again only when something that goes into it changes', async () => {
+    const reader = new FleetReader(repository, { ambient: process.env });
+    const first = await reader.read(fixture.commit(FILES));
+    const second = await reader.read(fixture.commit({ 'plain.yaml': configMap('other') }));
+    const find = (fleet: Fleet) => fleet.objects.find(({ object }) => object.metadata.name === 'prod-a');
+    expect(find(second)).toBe(find(first));
+    const third = await reader.read(fixture.commit({ 'base/a.yaml': configMap('b') }));
+    expect(names(third)).toContain('prod-b prod/kustomization.yaml');
+  });
+
+  it.runIf(found)('reads a folder the same way', async () => {
+    const folder = tempDir();
+    for (const [file, text] of Object.entries(FILES)) {
+      mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+      writeFileSync(path.join(folder, file), text as string);
+    }
+    expect((await readFleetFolder(folder)).objects.map(({ object }) => object.metadata.name).sort()).toEqual([
+      'dev-a',
+      'plain',
+      'prod-a',
+    ]);
+  });
+
+  it('says what is missing when there is no kubectl, and goes on', async () => {
+    const fleet = await read(FILES, undefined, { PATH: '/nonexistent' });
+    expect(names(fleet)).toEqual(['plain plain.yaml']);
+    expect(fleet.complete).toBe(false);
+    expect(fleet.problems.map(({ code, location }) => `${code} ${location?.file}`)).toEqual([
+      'source.kustomize-missing dev/kustomization.yaml',
+      'source.kustomize-missing prod/kustomization.yaml',
+    ]);
+  });
+
+  it.each([
+    [
+      'a remote base',
+      'resources: ["https://github.com/example/base?ref=v1"]\n',
+      'source.kustomize-reference',
+    ],
+    ['a remote base in short', 'resources: ["github.com/example/base"]\n', 'source.kustomize-reference'],
+    ['a path out of the repository', 'resources: [../../../etc/passwd]\n', 'source.kustomize-reference'],
+  ])('never fetches or reads %s', async (_name, text, code) => {
+    const fleet = await read({ 'k/kustomization.yaml': text });
+    expect(fleet.problems).toMatchObject([{ code, location: { file: 'k/kustomization.yaml' } }]);
+    const nested = await read({ 'top/kustomization.yaml': 'resources: [../k]\n' });
+    expect(nested.problems).toMatchObject([{ code, location: { file: 'top/kustomization.yaml' } }]);
+  });
+
+  it.runIf(found).each([
+    ['a broken kustomization', { 'k/kustomization.yaml': 'resources: [' }],
+    [
+      'a file outside its folder',
+      { 'k/kustomization.yaml': 'resources: [../plain.yaml]\n', 'plain.yaml': configMap('p') },
+    ],
+    [
+      'a Helm chart inside',
+      { 'k/kustomization.yaml': 'helmCharts: [{name: x, repo: "https://example.com"}]\n' },
+    ],
+  ])('passes on what kustomize says about %s', async (_name, files) => {
+    const fleet = await read(files);
+    expect(fleet.problems).toMatchObject([
+      { code: 'source.kustomize', location: { file: 'k/kustomization.yaml' } },
+    ]);
+    expect(fleet.problems[0]?.message).not.toContain('berth-kustomize-');
+  });
+
+  it('refuses Helm charts, and leaves them out when told to', async () => {
+    const files = {
+      'chart/Chart.yaml': 'name: x\n',
+      'chart/templates/a.yaml': '{{ if }}',
+      'ok.yaml': configMap('ok'),
+    };
+    const fleet = await read(files);
+    expect(names(fleet)).toEqual(['ok ok.yaml']);
+    expect(fleet.problems).toMatchObject([
+      { code: 'source.helm-chart', hint: expect.stringContaining('"!chart"') },
+    ]);
+    expect((await read({}, ['!chart'])).problems).toEqual([]);
+  });
+});

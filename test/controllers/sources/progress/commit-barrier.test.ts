@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ObjectStore } from '../../../../src/adapters/kube/object-store.ts';
+import { CommitBarrier } from '../../../../src/controllers/sources/progress/commit-barrier.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { cluster } from '../../../app/serve/fleet-fixture.ts';
+
+const MINUTE_MS = 60_000;
+
+const at = (resourceVersion: string, over: object = {}): KubeObject => {
+  const object = cluster('c1');
+  return { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion, ...over } };
+};
+
+describe('CommitBarrier', () => {
+  let clock: FakeClock;
+  let store: ObjectStore;
+  let barrier: CommitBarrier;
+  let told: number;
+  beforeEach(() => {
+    [clock, store, told] = [new FakeClock(), new ObjectStore(), 0];
+    barrier = new CommitBarrier(clock, new Map([['ManagedCluster', store]]), ['fleet', 'other']);
+    barrier.onWhole(() => (told += 1));
+  });
+  const whole = (source: string) => barrier.take({ kind: 'whole', source });
+  const read = (source: string) => barrier.take({ kind: 'read', source });
+  const begin = () => ['fleet', 'other'].forEach((source) => whole(source));
+
+  it('does not know at the start whether somebody died half way, and waits for every source, for a minute', () => {
+    expect(barrier.isHalf).toBe(true);
+    whole('fleet');
+    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    whole('other');
+    expect([barrier.isHalf, told]).toEqual([false, 1]);
+    const unread = new CommitBarrier(clock, new Map(), ['fleet']);
+    clock.jump(MINUTE_MS);
+    expect(unread.isHalf).toBe(false);
+  });
+
+  it('knows of no commit while another process writes, and begins anew when this one takes over', () => {
+    barrier.standBy();
+    begin();
+    clock.jump(60 * MINUTE_MS);
+    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    // One was read meanwhile, the other one could not be.
+    read('fleet');
+    barrier.takeOver();
+    expect(barrier.isHalf).toBe(true);
+    whole('fleet');
+    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    clock.jump(MINUTE_MS);
+    expect(barrier.isHalf).toBe(false);
+    barrier.takeOver();
+    begin();
+    expect([barrier.isHalf, told]).toEqual([false, 1]);
+  });
+
+  it('has nothing to wait for where others fill the hub', () => {
+    expect(new CommitBarrier(clock, new Map(), []).isHalf).toBe(false);
+  });
+
+  it.each([
+    ['applied', () => barrier.applied(at('9')), () => store.put(at('9'))],
+    ['applied, and written again by somebody', () => barrier.applied(at('9')), () => store.put(at('10'))],
+    ['deleted', () => barrier.deleted(at('7')), () => store.remove('c1')],
+    [
+      'deleted, with a finalizer',
+      () => barrier.deleted(at('7')),
+      () => store.put(at('9', { deletionTimestamp: 't' })),
+    ],
+    ['deleted, and made anew', () => barrier.deleted(at('7')), () => store.put(at('9', { uid: 'v' }))],
+  ])('is over when the watch shows what was %s', (_what, write, show) => {
+    store.put(at('7'));
+    begin();
+    read('fleet');
+    write();
+    whole('fleet');
+    expect([barrier.isHalf, told]).toEqual([true, 1]);
+    store.put(at('8'));
+    expect(barrier.isHalf).toBe(true);
+    show();
+    expect([barrier.isHalf, told]).toEqual([false, 2]);
+  });
+
+  it('does not wait for a write that the watch has shown before it was answered', () => {
+    begin();
+    store.put(at('9'));
+    barrier.applied(at('9'));
+    expect(barrier.isHalf).toBe(false);
+  });
+
+  it.each([
+    ['forward', 10 * MINUTE_MS],
+    ['back', -10 * MINUTE_MS],
+  ])('gives up after five minutes, also when a clock jumped %s', (_name, byMs) => {
+    begin();
+    read('fleet');
+    clock.jump(4 * MINUTE_MS);
+    // Another commit that is not wholly there either is no reason to wait for longer.
+    read('fleet');
+    expect(barrier.isHalf).toBe(true);
+    clock.jump(byMs);
+    expect(barrier.isHalf).toBe(false);
+  });
+
+  it('after a restore is compared only when the hub follows every source, also when this process takes over meanwhile', () => {
+    begin();
+    barrier.standBy();
+    barrier.hubChanged();
+    // Another process follows the sources: this one does not know how far it gets.
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    barrier.takeOver();
+    whole('fleet');
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    whole('other');
+    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([false, true]);
+  });
+
+  it('after a restore waits five minutes for sources that were never read, also after a take-over', async () => {
+    barrier.standBy();
+    barrier.hubChanged();
+    await clock.advance(10 * MINUTE_MS);
+    expect(barrier.isHubCompared).toBe(false);
+    barrier.takeOver();
+    await clock.advance(5 * MINUTE_MS - 1);
+    expect(barrier.isHubCompared).toBe(false);
+    await clock.advance(1);
+    expect(barrier.isHubCompared).toBe(true);
+  });
+
+  it('resolves when the hub is at a commit, when that takes too long, and when aborted', async () => {
+    const done: string[] = [];
+    const wait = (name: string, signal = new AbortController().signal) =>
+      barrier.whenWhole(signal).then(() => done.push(name));
+    begin();
+    await wait('nothing changed');
+    barrier.hubChanged();
+    const stop = new AbortController();
+    void wait('aborted', stop.signal);
+    void wait('compared');
+    stop.abort();
+    await clock.advance(1_000);
+    expect(done).toEqual(['nothing changed', 'aborted']);
+    begin();
+    await clock.advance(1_000);
+    expect(done).toEqual(['nothing changed', 'aborted', 'compared']);
+    barrier.hubChanged();
+    void wait('too long');
+    await clock.advance(6 * MINUTE_MS);
+    expect(done.at(-1)).toBe('too long');
+  });
+});

@@ -1,0 +1,210 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
+import {
+  applyNamedWork,
+  createReplicaSet,
+  planNamedWork,
+  type WorkTarget,
+} from '../../../src/controllers/works/create-named-work.ts';
+import { describeWork, workRow } from '../../../src/core/work/describe-work.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { template } from '../../core/work/replica-set-world.ts';
+import { makeCliIo } from '../../app/cli-harness.ts';
+
+const CLUSTER_API = 'cluster.open-cluster-management.io/v1beta1';
+const placement: WorkTarget = { type: 'placement', namespace: 'default', name: 'placement1' };
+const clusters = (...names: string[]): WorkTarget => ({ type: 'clusters', clusters: names });
+
+let hub: FakeKubeApi;
+beforeEach(() => {
+  hub = new FakeKubeApi();
+});
+
+async function select(names: readonly string[], expected = names.length): Promise<void> {
+  const key = { namespace: 'default', name: 'placement1' };
+  const decision = { namespace: 'default', name: 'placement1-decision-1' };
+  if ((await hub.get(PLACEMENT, key)) === undefined) {
+    await hub.create(PLACEMENT, { apiVersion: CLUSTER_API, kind: 'Placement', metadata: key, spec: {} });
+    const labels = { 'cluster.open-cluster-management.io/placement': 'placement1' };
+    await hub.create(PLACEMENT_DECISION, {
+      apiVersion: CLUSTER_API,
+      kind: 'PlacementDecision',
+      metadata: { ...decision, labels },
+    });
+  }
+  const decisions = names.map((clusterName) => ({ clusterName, reason: '' }));
+  await hub.mergePatch(PLACEMENT_DECISION, decision, { status: { decisions } }, { subresource: 'status' });
+  await hub.mergePatch(
+    PLACEMENT,
+    key,
+    { status: { numberOfSelectedClusters: expected } },
+    { subresource: 'status' },
+  );
+}
+
+async function create(
+  target: WorkTarget,
+  specs: readonly ManifestWorkSpec[],
+  overwrite = false,
+): Promise<string[]> {
+  const plan = await planNamedWork(hub, { name: 'web', target, specs, overwrite });
+  await applyNamedWork(hub, plan);
+  const all = await hub.list(MANIFEST_WORK);
+  return all.items.map(({ metadata, spec }) => {
+    const { workload } = spec as { workload: { manifests: { data: { value: string } }[] } };
+    return `${metadata.namespace}/${metadata.name}=${workload.manifests[0]?.data.value}`;
+  });
+}
+
+describe('berth create work', () => {
+  it('creates on the named clusters, refuses other content without --overwrite, changes with it', async () => {
+    expect(await create(clusters('c1', 'c2'), [template('1')])).toEqual(['c1/web=1', 'c2/web=1']);
+    await expect(create(clusters('c1', 'c3'), [template('2')])).rejects.toThrow('exists with other content');
+    expect((await hub.list(MANIFEST_WORK)).items).toHaveLength(2);
+    expect(await create(clusters('c1'), [template('2')], true)).toEqual(['c1/web=2', 'c2/web=1']);
+  });
+
+  it('follows a placement when it is run again', async () => {
+    await select(['c1', 'c2']);
+    expect(await create(placement, [template('1')])).toEqual(['c1/web=1', 'c2/web=1']);
+    await select(['c1']);
+    expect(await create(placement, [template('1')], true)).toEqual(['c1/web=1']);
+  });
+
+  it('leaves alone a work of the same name that it did not make', async () => {
+    await hub.create(MANIFEST_WORK, {
+      apiVersion: 'work.open-cluster-management.io/v1',
+      kind: 'ManifestWork',
+      metadata: { name: 'web', namespace: 'c9' },
+      spec: template('theirs'),
+    });
+    await select(['c1']);
+    expect(await create(placement, [template('1')], true)).toEqual(['c1/web=1', 'c9/web=theirs']);
+  });
+
+  it('does nothing while the decisions are not complete', async () => {
+    await select(['c1', 'c2']);
+    await create(placement, [template('1')]);
+    await select(['c1'], 2);
+    await expect(create(placement, [template('1')], true)).rejects.toThrow(
+      'selects 2 clusters, but its decisions hold 1',
+    );
+    expect((await hub.list(MANIFEST_WORK)).items).toHaveLength(2);
+  });
+
+  it('spreads what is too large over parts, and takes a part away that is not needed any more', async () => {
+    expect(await create(clusters('c1'), [template('1'), template('2')])).toEqual([
+      'c1/web=1',
+      'c1/web-part-1=2',
+    ]);
+    expect(await create(clusters('c1'), [template('1')], true)).toEqual(['c1/web=1']);
+  });
+
+  it('makes a replica set that follows the placement by itself', async () => {
+    await select(['c1']);
+    const request = { name: 'web', target: placement as never, specs: [template('1')], overwrite: false };
+    expect(await createReplicaSet(hub, request)).toBe('created');
+    await expect(createReplicaSet(hub, request)).rejects.toThrow('exists');
+    expect(await createReplicaSet(hub, { ...request, overwrite: true, specs: [template('2')] })).toBe(
+      'updated',
+    );
+  });
+
+  it.each([
+    { args: [], text: "required option '-f, --filename <path...>' not specified" },
+    { args: ['-f', 'm'], text: 'expected exactly one of the two' },
+    { args: ['-f', 'm', '--clusters', 'a', '--placement', 'n/p'], text: 'expected exactly one of the two' },
+    { args: ['-f', 'm', '--placement', 'p'], text: 'got "p", expected namespace/name' },
+    { args: ['-f', 'm', '--clusters', 'a', '--replicaset'], text: 'needs --placement' },
+    { args: ['-f', 'm', '--clusters', ' , '], text: 'expected names of managed clusters' },
+    { args: ['-f', 'gone', '--clusters', 'a'], text: 'cannot be read' },
+    { args: ['-f', 'bad.yaml', '--clusters', 'a'], text: 'bad.yaml:1:' },
+    { args: ['-f', 'nameless.yaml', '--clusters', 'a'], text: 'metadata' },
+  ])('says what is wrong with $args', async ({ args, text }) => {
+    const cwd = mkdtempSync(path.join(os.tmpdir(), 'berth-'));
+    mkdirSync(path.join(cwd, 'm'));
+    writeFileSync(path.join(cwd, 'm/a.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n');
+    writeFileSync(path.join(cwd, 'bad.yaml'), 'kind: [');
+    writeFileSync(path.join(cwd, 'nameless.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n');
+    const { io, stderr } = makeCliIo({ cwd });
+    expect(await runCli(['create', 'work', 'web', ...args], io)).toBe(1);
+    expect(stderr()).toContain(text);
+  });
+});
+
+describe('describeWork', () => {
+  const work: ManifestWork = {
+    apiVersion: 'work.open-cluster-management.io/v1',
+    kind: 'ManifestWork',
+    metadata: { name: 'web', namespace: 'c1', generation: 2, labels: { app: 'web' } },
+    spec: template('1'),
+    status: {
+      conditions: [
+        {
+          type: 'Applied',
+          status: 'True',
+          reason: 'AppliedManifestWorkComplete',
+          message: 'Apply manifest work complete',
+          observedGeneration: 1,
+        },
+        {
+          type: 'Available',
+          status: 'False',
+          reason: 'ResourcesNotAvailable',
+          message: '1 of 1 resources are not available',
+          observedGeneration: 2,
+        },
+      ],
+      resourceStatus: {
+        manifests: [
+          {
+            resourceMeta: { ordinal: 0, kind: 'Deployment', name: 'web', namespace: 'default' },
+            conditions: [
+              {
+                type: 'Available',
+                status: 'False',
+                reason: 'ResourceNotAvailable',
+                message: 'Resource is not available',
+              },
+            ],
+            statusFeedback: {
+              values: [{ name: 'ReadyReplicas', fieldValue: { type: 'Integer', integer: 0 } }],
+            },
+          },
+        ],
+      },
+    },
+  };
+
+  it('tells a status of an older generation from a current one', () => {
+    expect(workRow(work)).toEqual(['c1', 'web', '1', 'Pending', 'False', '-']);
+    const text = describeWork(work);
+    expect(text).toContain('Apply manifest work complete (of generation 1)');
+    expect(text).toContain(
+      '[0] Deployment default/web  ReadyReplicas=0\n      Available False: Resource is not available',
+    );
+  });
+
+  it.each([
+    { status: 'True', shown: true },
+    { status: 'False', shown: false },
+  ] as const)('Degraded=$status by a condition rule', ({ status, shown }) => {
+    const degraded = { type: 'Degraded', status, reason: 'Rule', message: 'half of it is down' };
+    const [manifest] = work.status?.resourceStatus?.manifests ?? [];
+    const ruled: ManifestWork = {
+      ...work,
+      status: {
+        conditions: [degraded],
+        resourceStatus: { manifests: [{ ...manifest!, conditions: [degraded] }] },
+      },
+    };
+    expect(workRow(ruled).at(-1)).toBe(status);
+    expect(describeWork(ruled).includes('      Degraded True: half of it is down')).toBe(shown);
+    expect(describeWork(ruled)).not.toContain('      Degraded False');
+  });
+});
