@@ -6,6 +6,8 @@ import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { SourcePlans } from '../../core/publish/pending-plans.ts';
 import type { PublishState } from '../../core/publish/publish-state.ts';
+import type { PlacementMove } from '../../core/transition/unfinished-transition.ts';
+import { TransitionJournal } from '../../controllers/publication/transition-journal.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
 import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
 import { sleep } from '../../runtime/sleep.ts';
@@ -21,6 +23,7 @@ import type { ReadCommit } from '../../controllers/sources/progress/source-ledge
 /** What a controller keeps in its data directory, for the one that comes after it. */
 export interface ControllerState {
   readonly memory: JsonFileMap<PublishState>;
+  readonly journal: TransitionJournal;
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
   /** How far the history of the hub had got. */
@@ -47,7 +50,7 @@ export interface ControllerState {
 
 /** Whether an entry of a data directory is the controller's. */
 export function isControllerData(name: string): boolean {
-  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|commits|hub-records|hub-position|led-terms)\.json.*)$/.test(
+  return /^(git|history|parsed|commit-status|credentials|(approved-plans|publish-state|last-transition|commits|hub-records|hub-position|led-terms)\.json.*)$/.test(
     name,
   );
 }
@@ -62,6 +65,8 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   const open = <T>(name: string) => new JsonFileMap<T>(join(dataDir, name), clock, log);
   const plans = open<SourcePlans>('approved-plans.json');
   const memory = open<PublishState>('publish-state.json');
+  const transitions = open<readonly PlacementMove[]>('last-transition.json');
+  const journal = new TransitionJournal(transitions, log);
   const commits = open<ReadCommit>('commits.json');
   const onHub = open<string>('hub-records.json');
   const terms = open<string>('led-terms.json');
@@ -88,7 +93,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   const past = hubRecords && new RecordedPast({ api, clock, log, digest: sha256, memory });
   const pastPublications = new PastPublications(records, log);
   let tookOver: Promise<void> = Promise.resolve();
-  const files = [memory, plans, commits, onHub, terms, hubPositions];
+  const files = [memory, transitions, plans, commits, onHub, terms, hubPositions];
   return {
     keep: async (signal) => {
       while (!signal.aborted) {
@@ -97,6 +102,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
       }
     },
     memory,
+    journal,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
     hubPositions,
@@ -111,12 +117,13 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
         last === previousTerm || (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? ''));
       if (!isNewest) {
         memory.clear();
+        journal.forget();
         pastPublications.forget();
         past?.begin();
       }
       // The term says that what is remembered is up to date: it is written only after a record that was out of date is gone from the
       // disk. Where one of these cannot be written, the next start treats the directory as out of date.
-      const cleared = isNewest ? Promise.resolve() : memory.flush();
+      const cleared = isNewest ? Promise.resolve() : Promise.all([memory.flush(), transitions.flush()]);
       tookOver = cleared.then(() => terms.persist(lease, term)).catch(() => undefined);
     },
     close: async () => {

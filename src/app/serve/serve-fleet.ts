@@ -214,6 +214,7 @@ async function openDecider(parts: {
     book,
     emit,
     memory: state.memory,
+    journal: state.journal,
     recall: async (placement) => state.past?.recall(placement),
     approvals: state.approvals,
     barrier,

@@ -75,6 +75,7 @@ export class DecisionRecorder {
       removed: entry.removed,
       released: releaseOf(entry, now),
       ...(entry.found && { afterRestart: true as const }),
+      ...(entry.found?.counts === true && { counts: true as const }),
     });
     append(record, inputs, text);
     return record.hash;

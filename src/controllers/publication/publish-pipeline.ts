@@ -34,6 +34,7 @@ import { PlacementPublisher } from './placement-publisher.ts';
 import { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishMemory } from './publish-memory.ts';
+import type { TransitionJournal } from './transition-journal.ts';
 import type { PublishedBook } from '../../core/publish/published-book.ts';
 
 export interface PipelineOptions {
@@ -45,6 +46,7 @@ export interface PipelineOptions {
   readonly memory: PublishMemory;
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly recorder: DecisionRecorder;
+  readonly journal: TransitionJournal;
   /** What a process that was killed recorded. */
   readonly past: PastPublications;
   /** The hub was found restored from a backup: what it shows may be older than what was published last. */
@@ -120,7 +122,7 @@ export class PublishPipeline {
           clock,
           random,
           log,
-          mayBegin: (stop) => this.#leadership.whenHeld(stop),
+          mayBegin: (stop) => this.#whenMayPublish(stop),
           mayPass: mayBeAllowedLater,
           onError: (key, error) => {
             // Losing a race is not news.
@@ -134,6 +136,7 @@ export class PublishPipeline {
 
   /** The hub was restored or replaced; the watches do not show it yet. */
   hubChanged(how: HubBreak, { resourceVersion: hubVersion }: HubPosition): void {
+    this.#options.journal.forget();
     const isStandby = how === 'restored' && !this.#leadership.isHeld;
     const placements = this.#options.inventory.placements.store.list();
     const keys = new Set([
@@ -182,18 +185,21 @@ export class PublishPipeline {
   }
 
   #schedulingOf(options: PipelineOptions, worlds: DecidedWorlds): SchedulingLoop {
-    const { clock, inventory, recorder, emit, decide, isFollowing, log } = options;
+    const { clock, recorder, emit, decide, isFollowing, log, journal } = options;
     const transitions = new Transitions({
       decide,
       outcomeOf: (key, result) => this.#publisher.outcomeOf(key, result),
     });
     return new SchedulingLoop({
       clock,
-      world: () => worlds.made(inventory.world()),
+      world: () => worlds.made(this.#worldToStart()),
       transition: (world) => transitions.run(world),
       onEach: ({ world, result, start }) => {
         recorder.saw(world, result);
         worlds.decided(world, start);
+      },
+      beforePublishing: async (transition) => {
+        if (this.#leadership.isHeld) await journal.begin(transition);
       },
       // What another process publishes the watch shows when it does.
       whenPublished: async () => {
@@ -210,6 +216,21 @@ export class PublishPipeline {
       enqueue: (key) => this.queue.add(key),
       onPass: options.onPass,
     });
+  }
+
+  /** What another process is publishing is not taken back. */
+  #worldToStart(): World {
+    const { inventory, journal } = this.#options;
+    return this.#leadership.isHeld ? journal.worldToStart(inventory.world()) : inventory.world();
+  }
+
+  async #whenMayPublish(signal: AbortSignal): Promise<void> {
+    const { journal } = this.#options;
+    await this.#leadership.whenHeld(signal);
+    if (!journal.isUnfinished || signal.aborted) return;
+    // What was decided before this process led started from where the last transition was cut short.
+    this.scheduling.request('decisions');
+    await journal.whenResumed(signal);
   }
 
   #decided({ key, result, before, world }: FreshDecision): FleetHappening {

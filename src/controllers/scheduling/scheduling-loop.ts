@@ -15,6 +15,8 @@ export interface SchedulingOptions {
   readonly transition: (world: World) => Generator<void, Transition>;
   /** Receives every result of a transition, before anything else happens to it. */
   readonly onEach: (decided: DecidedIn) => void;
+  /** Waited for before any result of a transition is handed to the publisher. */
+  readonly beforePublishing?: (transition: Transition) => Promise<void>;
   /** Resolves when nothing is being published, and the world shows what was. */
   readonly whenPublished: () => Promise<void>;
   readonly onResult: (decision: FreshDecision) => void;
@@ -211,7 +213,7 @@ export class SchedulingLoop {
   }
 
   async #finish(
-    { results, world, decidedIn, restless }: Transition,
+    transition: Transition,
     pass: {
       readonly start: World;
       readonly startedAtMs: number;
@@ -220,9 +222,11 @@ export class SchedulingLoop {
       readonly signal: AbortSignal;
     },
   ): Promise<void> {
-    const { enqueue, clock } = this.#options;
+    const { enqueue, clock, beforePublishing } = this.#options;
+    const { results, world, decidedIn, restless } = transition;
     const { start, touched, slices, signal } = pass;
     this.#brokenOff = { passes: 0, sinceMs: 0 };
+    await beforePublishing?.(transition);
     for (const [key, result] of results) {
       const decided = { result, world: decidedIn.get(key) ?? world, start };
       if (this.#takeResult(key, decided) || touched.has(key)) enqueue(key);

@@ -56,7 +56,8 @@ export function earlierRemovals(
   return recentRemovals(goesOn ? state.removals : removalsWith(state, now.published), now.atMs);
 }
 
-function isHalfDone({ added, removed }: ChangeUnderWay, published: readonly string[]): boolean {
+/** Something of the change is not on the pages yet. */
+export function isHalfDone({ added, removed }: ChangeUnderWay, published: readonly string[]): boolean {
   const listed = new Set(published);
   return removed.some((cluster) => listed.has(cluster)) || added.some((cluster) => !listed.has(cluster));
 }

@@ -21,6 +21,7 @@ export interface CompactRecord
     | 'clusters'
     | 'released'
     | 'afterRestart'
+    | 'counts'
   > {
   /** SHA-256 of the decision's text: what a replay must give. */
   readonly decidedSha256: string;
@@ -54,6 +55,7 @@ export function compactRecord(digest: Digest, record: DecisionRecord): CompactRe
     removed: inBrief(record.removed),
     released: record.released,
     ...(record.afterRestart && { afterRestart: true }),
+    ...(record.counts && { counts: true }),
   };
 }
 

@@ -33,6 +33,8 @@ export interface DecisionRecord {
    * restart, the commit is the last one that had been read.
    */
   readonly afterRestart?: true | undefined;
+  /** With `afterRestart`: the change had been noted before it was made, so what it removed counts toward the budget. */
+  readonly counts?: true | undefined;
 }
 
 /** A record, and its JSON: a large text, made once to be hashed and to be kept. */

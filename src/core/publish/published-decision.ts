@@ -10,6 +10,14 @@ export interface PublishedDecision {
   readonly removed: readonly string[];
   /** The release that let this very change through; `by`: who gave it by hand. */
   readonly released: { readonly token: string; readonly by?: string | undefined } | undefined;
-  /** Found at a restart, as it was published then (ms), if that is known. */
-  readonly found?: { readonly atMs: number | undefined } | undefined;
+  /** Found at a restart. */
+  readonly found?: FoundPublication | undefined;
+}
+
+/** What is known of a publication that the process before this one made and did not record. */
+export interface FoundPublication {
+  /** When it was made (ms), if that is known. */
+  readonly atMs: number | undefined;
+  /** It is a change that was noted before it was made and is done: what it removed counts toward the budget. */
+  readonly counts: boolean;
 }

@@ -6,7 +6,7 @@ import { recentRemovals, type Removal } from './removal-window.ts';
 /**
  * The state of a placement that another process published, from the records on the hub: which removals count toward its budget, and
  * which releases are used. Removals under an earlier spec do not count; of records that name no spec (of earlier releases) the current
- * one is assumed. Records that a start made of pages which it found (`afterRestart`) count no removal.
+ * one is assumed. A record that a start made of pages which it found (`afterRestart`) counts its removals only where it says so.
  *
  * @param records those of the placement, oldest first
  * @returns undefined when there is none
@@ -27,7 +27,7 @@ export function recallState(
   let removals: readonly Removal[] = [];
   let spent: readonly string[] | undefined;
   let specOfRemovals: string | undefined;
-  for (const { spec = now.specHash, publishedAt, removed, released, afterRestart } of usable) {
+  for (const { spec = now.specHash, publishedAt, removed, released, afterRestart, counts } of usable) {
     const count = removed.count;
     if (spec !== specOfRemovals) removals = [];
     specOfRemovals = spec;
@@ -35,7 +35,7 @@ export function recallState(
     if (released != null) {
       removals = [];
       spent = withSpent(spent, released.token);
-    } else if (count > 0 && afterRestart !== true)
+    } else if (count > 0 && (afterRestart !== true || counts === true))
       removals = [...removals, { atMs: Date.parse(publishedAt), count }];
   }
   return {

@@ -24,15 +24,25 @@ export interface Transition {
   readonly results: ReadonlyMap<string, ScheduleResult>;
   /** The worlds that moved placements were decided in; all others were decided in `world`. */
   readonly decidedIn: ReadonlyMap<string, World>;
+  /** By `namespace/name`, the placements of which something else may be published than at the beginning. */
+  readonly moved: ReadonlyMap<string, MovedPlacement>;
   /** How often all placements were decided. */
   readonly rounds: number;
   /** Placements whose decisions kept changing each other; each keeps its last result. Empty: all decisions are at rest. */
   readonly restless: readonly string[];
 }
 
-/** A result, and the clusters that will be published for it. */
+/** The clusters that are published at the beginning of a transition, and those that will be published. */
+export interface MovedPlacement {
+  readonly uid: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** A result, and the clusters that are published, and will be published for it. */
 interface Moved {
   readonly result: ScheduleResult;
+  readonly published: readonly string[];
   readonly outcome: readonly string[];
 }
 
@@ -49,6 +59,8 @@ interface Move {
   readonly times: number;
   readonly result: ScheduleResult;
   readonly world: World;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
 }
 
 /** A placement that moved so often within one transition does not move again. */
@@ -87,8 +99,10 @@ export class Transitions {
       const mayMove = (key: string): boolean =>
         rounds < MAX_ROUNDS && (moves.get(key)?.times ?? 0) < MAX_MOVES;
       const { results, moved, restless, decided } = yield* this.#round(world, keys, mayMove);
-      for (const [key, { result }] of moved)
-        moves.set(key, { times: (moves.get(key)?.times ?? 0) + 1, result, world: decided });
+      for (const [key, { result, published, outcome }] of moved) {
+        const { times = 0, before = published } = moves.get(key) ?? {};
+        moves.set(key, { times: times + 1, result, world: decided, before, after: outcome });
+      }
       if (moved.size === 0) return transitionOf({ world: decided, keys, results, moves, rounds, restless });
       const outcomes = new Map([...moved].map(([key, { outcome }]) => [key, outcome]));
       world = withOutcomes(world, outcomes);
@@ -114,7 +128,7 @@ export class Transitions {
         const moves = wanted !== published && isOther;
         const outcome = moves && mayMove(key) ? wanted : published;
         results.push(result);
-        if (outcome !== published) moved.set(key, { result, outcome });
+        if (outcome !== published) moved.set(key, { result, published, outcome });
         else if (moves) restless.push(key);
         const isHeld = !isPublished && !sameClusters(outcome, result.selected);
         if (isHeld) held[key] = outcome;
@@ -155,7 +169,13 @@ function transitionOf(end: {
     results.set(key, isMoved ? move.result : last);
     if (isMoved) decidedIn.set(key, move.world);
   });
-  return { world, results, decidedIn, rounds, restless };
+  const moved = new Map(
+    [...moves].map(([key, { result, before, after }]) => [
+      key,
+      { uid: result.placement.metadata.uid ?? '', before, after },
+    ]),
+  );
+  return { world, results, decidedIn, moved, rounds, restless };
 }
 
 function asksForSame(move: ScheduleResult, last: ScheduleResult): boolean {

@@ -10,9 +10,12 @@ import { HubInventory } from '../../../src/controllers/inventory/hub-inventory.t
 import { HubSync } from '../../../src/controllers/sources/following/hub-sync.ts';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
 import { SourceClaims } from '../../../src/controllers/sources/progress/source-claims.ts';
-import { VolatilePublishMemory } from '../../../src/controllers/publication/publish-memory.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
 import { PastPublications } from '../../../src/controllers/publication/past-publications.ts';
+import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
+import type { PublishState } from '../../../src/core/publish/publish-state.ts';
+import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
+import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 import { PublishPipeline } from '../../../src/controllers/publication/publish-pipeline.ts';
 import { PublishedBook } from '../../../src/core/publish/published-book.ts';
 import { TransientError } from '../../../src/core/errors.ts';
@@ -121,7 +124,8 @@ export class Simulation {
   readonly client = new WatchingClient();
   /** Put between the controller and the network: a test may let it die. */
   wrap: (api: KubeApi) => KubeApi;
-  readonly memory = new VolatilePublishMemory();
+  readonly memory = new VolatileMemory<PublishState>();
+  readonly transitions = new VolatileMemory<readonly PlacementMove[]>();
   fleet: Fleet;
   supervisor: Supervisor | undefined;
   violations: unknown[] = [];
@@ -195,6 +199,7 @@ export class Simulation {
       log,
       inventory,
       memory,
+      journal: new TransitionJournal(this.transitions, log),
       recorder,
       isHubRestored: () => false,
       past: new PastPublications(Promise.resolve([]), log),

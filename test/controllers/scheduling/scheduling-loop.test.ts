@@ -39,7 +39,7 @@ function* onceThrough(world: World, results: Iterable<ScheduleResult>): Generato
     decided.set(`${namespace}/${name}`, result);
     yield;
   }
-  return { world, results: decided, decidedIn: new Map(), rounds: 1, restless: [] };
+  return { world, results: decided, decidedIn: new Map(), moved: new Map(), rounds: 1, restless: [] };
 }
 
 describe('a transition', () => {
@@ -118,7 +118,7 @@ describe('a transition', () => {
         transitions += 1;
         yield;
         const results = new Map([['team/web', resultOf('web', [`c${transitions}`])]]);
-        return { world, results, decidedIn: new Map(), rounds: 1, restless: ['team/web'] };
+        return { world, results, decidedIn: new Map(), moved: new Map(), rounds: 1, restless: ['team/web'] };
       },
       onEach: () => undefined,
       whenPublished: () => published,

@@ -52,6 +52,11 @@ describe('recallState', () => {
       want: { removals: [] },
     },
     {
+      name: 'a removal that a start found and that had been noted before it was made',
+      records: [record(2, { afterRestart: true, counts: true }, 3)],
+      want: { removals: [removal(2, 3)] },
+    },
+    {
       name: 'no removal under an earlier spec',
       records: [record(9, { spec: 'r' }, 2), record(5, { spec: 's' }, 1), record(3, { spec: 's' }, 4)],
       want: { removals: [removal(5, 1), removal(3, 4)] },

@@ -67,8 +67,7 @@ export class History {
     this.#state = stateAfter(this.#state, change);
     // The file as it was before still brings its release, and nobody but the controller knows whether that was used.
     const isReleased = this.#released.has(change.typo.placement);
-    // A process that dies before it wrote the record of a release takes the knowledge that it was used with it.
-    const releases = change.kill?.when === 'during' ? 'none' : change.releases;
+    const { releases } = change;
     const said = {
       typo: isReleased ? NOTHING_SAID.typo : change.typo,
       releases: placementReleases(before, releases),
@@ -137,6 +136,8 @@ export class History {
       ((await hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string } | undefined)?.commit;
     await expect.poll(applied, WAIT).toBe(String(number));
     await expect.poll(() => this.#outcome(), { ...WAIT, message }).toEqual(planned);
+    // A process that was killed left records to the next one.
+    await this.#lives.whenReady();
     await expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);
   }
 
@@ -159,6 +160,7 @@ export class History {
     const { items } = await this.#fleet.hub.api.list(CONFIG_MAP, { labelSelector: RECORDS_LABEL });
     const written = new Set(items.flatMap((item) => recordsOf(dataOf(item))).map(({ hash }) => hash));
     const last = new Map<string, string>();
+    for (const { placement, hash } of await this.#lives.records()) last.set(placement, hash);
     for (const event of this.#fleet.events)
       if (event.kind === 'published') last.set(event.placement, event.record);
     return [...last.values()].every((hash) => written.has(hash));

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
+import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
+import type { FleetController } from '../../../src/app/serve/serve-fleet.ts';
+import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
 import type { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { DiskLife } from '../../fakes/mortal-disk.ts';
 import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
@@ -23,6 +26,7 @@ export class Lives {
   readonly #root = mkdtempSync(join(tmpdir(), 'berth-lives-'));
   readonly #over: Partial<ServeFleetOptions>;
   #life: Life | undefined;
+  #controller: FleetController | undefined;
   #count = 0;
 
   constructor(fleet: ServedFleet, over: Partial<ServeFleetOptions>) {
@@ -57,7 +61,17 @@ export class Lives {
     };
     this.#life = life;
     const api = new MortalKubeApi(this.#fleet.hub.api, life);
-    await this.#fleet.serve({ embedded: false, ...this.#over, dataDir, clock, api });
+    this.#controller = await this.#fleet.serve({ embedded: false, ...this.#over, dataDir, clock, api });
+  }
+
+  /** Resolves when the process that lives has read and published everything once. */
+  async whenReady(): Promise<void> {
+    await this.#controller?.whenReady();
+  }
+
+  /** What all processes so far recorded, oldest first. */
+  records(): Promise<readonly DecisionRecord[]> {
+    return new HistoryReader(join(this.#root, 'data', 'history')).list();
   }
 
   dieAfter({ writes, lastIsDone }: Death): void {

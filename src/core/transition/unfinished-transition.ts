@@ -1,0 +1,75 @@
+import type { PlacementDecision } from '../model/placement-decision.ts';
+import { namespacedName } from '../model/object-ref.ts';
+import { decisionOwner } from '../placement/decision-owner.ts';
+import { clustersListed } from '../placement/follow/listed-page.ts';
+import { type ClusterChange, clusterChange } from '../publish/cluster-change.ts';
+import type { World } from '../snapshot/world.ts';
+import type { Transition } from './transition.ts';
+import { withOutcomes } from './with-outcomes.ts';
+
+/** What a transition is about to change for one placement. Plain JSON. */
+export interface PlacementMove extends ClusterChange {
+  /** `namespace/name` */
+  readonly placement: string;
+  readonly uid: string;
+}
+
+/** A transition that names more clusters than this is not kept: to compare and to write them would delay every publication. */
+const MAX_NAMES = 200_000;
+
+/**
+ * What a transition is about to publish, to be kept before its first write. A controller that is killed between two writes leaves some
+ * placements published and others not, and decisions depend on each other: who starts from there may end elsewhere. With this, the
+ * next process starts from where the transition started.
+ * @returns empty when nothing moves, or more than can be kept
+ */
+export function movesOf({ moved }: Pick<Transition, 'moved'>): readonly PlacementMove[] {
+  let names = 0;
+  for (const { before, after } of moved.values()) names += before.length + after.length;
+  if (names > MAX_NAMES) return [];
+  return [...moved].map(([placement, { uid, before, after }]) => ({
+    placement,
+    uid,
+    ...clusterChange(before, after),
+  }));
+}
+
+/**
+ * The world in which an unfinished transition started: its placements list what they listed then.
+ * @param moves of the last transition that was begun
+ * @returns the world itself when all of it was published, or nothing
+ */
+export function worldBefore(world: World, moves: readonly PlacementMove[]): World {
+  const uids = new Map(world.placements.map(({ metadata }) => [namespacedName(metadata), metadata.uid]));
+  const published = publishedOf(world, new Set(moves.map(({ placement }) => placement)));
+  const outcomes = new Map<string, readonly string[]>();
+  let isDone = true;
+  for (const { placement, uid, added, removed } of moves) {
+    if (uids.get(placement) !== uid) continue;
+    const now = published.get(placement) ?? new Set();
+    const isAfter = added.every((name) => now.has(name)) && !removed.some((name) => now.has(name));
+    isDone &&= isAfter;
+    const isBefore = !added.some((name) => now.has(name)) && removed.every((name) => now.has(name));
+    if (!isBefore) outcomes.set(placement, undone(now, { added, removed }));
+  }
+  return isDone ? world : withOutcomes(world, outcomes);
+}
+
+function undone(now: ReadonlySet<string>, { added, removed }: ClusterChange): readonly string[] {
+  const came = new Set(added);
+  return [...new Set([...[...now].filter((name) => !came.has(name)), ...removed])];
+}
+
+function publishedOf(world: World, placements: ReadonlySet<string>): ReadonlyMap<string, Set<string>> {
+  const published = new Map<string, Set<string>>();
+  const put = (owner: string, page: PlacementDecision): void => {
+    const known = published.get(owner) ?? new Set<string>();
+    for (const name of clustersListed(page)) known.add(name);
+    published.set(owner, known);
+  };
+  for (const page of world.decisions) {
+    const owner = decisionOwner(page);
+    if (owner !== undefined && placements.has(owner)) put(owner, page);
+  }
+  return published;
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
+import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { VolatileMemory } from '../../fakes/volatile-memory.ts';
+
+const moved = (after: readonly string[]) => ({
+  moved: new Map([['team/a', { uid: 'u', before: ['c1'], after }]]),
+});
+const AT_REST = { moved: new Map<string, never>() };
+
+describe('the journal of transitions', () => {
+  const memory = () => new VolatileMemory<readonly PlacementMove[]>();
+  const open = (kept: VolatileMemory<readonly PlacementMove[]>) =>
+    new TransitionJournal(kept, new SilentLogger());
+
+  it('is unfinished in the next process until that has decided', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']));
+    const next = open(kept);
+    expect(next.isUnfinished).toBe(true);
+    let isResumed = false;
+    const waiting = next.whenResumed(new AbortController().signal).then(() => (isResumed = true));
+    await Promise.resolve();
+    expect(isResumed).toBe(false);
+    await next.begin(moved(['c2']));
+    await waiting;
+    expect([next.isUnfinished, isResumed]).toEqual([false, true]);
+  });
+
+  it('is finished when a transition moves nothing', async () => {
+    const kept = memory();
+    const journal = open(kept);
+    await journal.begin(moved(['c2']));
+    await journal.begin(AT_REST);
+    expect(open(kept).isUnfinished).toBe(false);
+  });
+
+  it('is kept before a publication may begin', async () => {
+    let write = (): void => undefined;
+    const written = new Promise<void>((resolve) => (write = resolve));
+    const slow = { get: () => undefined, persist: () => written, delete: () => undefined };
+    let mayPublish = false;
+    const begun = new TransitionJournal(slow, new SilentLogger())
+      .begin(moved(['c2']))
+      .then(() => (mayPublish = true));
+    await Promise.resolve();
+    expect(mayPublish).toBe(false);
+    write();
+    await begun;
+    expect(mayPublish).toBe(true);
+  });
+
+  it('holds nothing up where it cannot be kept', async () => {
+    const full = {
+      get: () => undefined,
+      persist: () => Promise.reject(new Error('disk full')),
+      delete: () => undefined,
+    };
+    const journal = new TransitionJournal(full, new SilentLogger());
+    await journal.begin(moved(['c2']));
+    expect(journal.isUnfinished).toBe(false);
+  });
+
+  it('is forgotten when another process has published since', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']));
+    const next = open(kept);
+    const waiting = next.whenResumed(new AbortController().signal);
+    next.forget();
+    await waiting;
+    expect([next.isUnfinished, open(kept).isUnfinished]).toEqual([false, false]);
+  });
+
+  it('keeps nobody waiting who is stopped', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']));
+    const stop = new AbortController();
+    const waiting = open(kept).whenResumed(stop.signal);
+    stop.abort();
+    await waiting;
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { Placement } from '../../../src/core/model/placement.ts';
+import { type PlacementDecision, PLACEMENT_LABEL } from '../../../src/core/model/placement-decision.ts';
+import type { World } from '../../../src/core/snapshot/world.ts';
+import {
+  movesOf,
+  type PlacementMove,
+  worldBefore,
+} from '../../../src/core/transition/unfinished-transition.ts';
+import { worldOf } from '../placement/worlds.ts';
+
+const placement = (name: string): Placement => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: 'Placement',
+  metadata: { name, namespace: 'team', uid: `uid-${name}` },
+});
+
+const page = (name: string, number: number, clusters: readonly string[]): PlacementDecision => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: 'PlacementDecision',
+  metadata: {
+    name: `${name}-decision-${number}`,
+    namespace: 'team',
+    labels: { [PLACEMENT_LABEL]: name },
+  },
+  status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) },
+});
+
+/** @param published pages of each placement: `{ a: [['c1'], ['c2']] }` */
+function hub(published: Readonly<Record<string, readonly (readonly string[])[]>>): World {
+  const names = Object.keys(published);
+  const decisions = names.flatMap((name) =>
+    (published[name] ?? []).map((clusters, at) => page(name, at + 1, clusters)),
+  );
+  return { ...worldOf({ clusters: [] }), placements: names.map(placement), decisions };
+}
+
+function listed({ decisions }: World): Readonly<Record<string, readonly string[]>> {
+  const lists: Record<string, string[]> = {};
+  for (const { metadata, status } of decisions)
+    (lists[metadata.labels?.[PLACEMENT_LABEL] ?? ''] ??= []).push(
+      ...(status?.decisions ?? []).map(({ clusterName }) => clusterName),
+    );
+  return Object.fromEntries(Object.entries(lists).map(([name, names]) => [name, names.sort()]));
+}
+
+const move = (name: string, added: readonly string[], removed: readonly string[]): PlacementMove => ({
+  placement: `team/${name}`,
+  uid: `uid-${name}`,
+  added,
+  removed,
+});
+
+describe('movesOf', () => {
+  const moved = (before: readonly string[], after: readonly string[]) => ({
+    moved: new Map([['team/a', { uid: 'uid-a', before, after }]]),
+  });
+
+  it('names what each placement gains and loses', () => {
+    expect(movesOf(moved(['c1', 'c2'], ['c2', 'c3']))).toEqual([move('a', ['c3'], ['c1'])]);
+  });
+
+  it('is empty where nothing moves', () => {
+    expect(movesOf({ moved: new Map() })).toEqual([]);
+  });
+
+  it('is empty where the names are too many to be kept', () => {
+    const many = Array.from({ length: 150_000 }, (_, at) => `c${at}`);
+    expect(movesOf(moved(many, many.slice(1)))).toEqual([]);
+  });
+});
+
+describe('worldBefore', () => {
+  const MOVES = [move('a', ['c3'], ['c1']), move('b', ['c1'], ['c3'])];
+  const cases = [
+    {
+      name: 'as it is when nothing was published',
+      published: { a: [['c1', 'c2']], b: [['c3']] },
+      want: 'same',
+    },
+    { name: 'as it is when all was published', published: { a: [['c2', 'c3']], b: [['c1']] }, want: 'same' },
+    {
+      name: 'as it was when one of two placements was published',
+      published: { a: [['c2', 'c3']], b: [['c3']] },
+      want: { a: ['c1', 'c2'], b: ['c3'] },
+    },
+    {
+      name: 'as it was when one of two pages was written',
+      published: { a: [['c2'], ['c3', 'c1']], b: [['c3']] },
+      want: { a: ['c1', 'c2'], b: ['c3'] },
+    },
+    {
+      name: 'without the first page of a new placement',
+      published: { a: [['c2']], b: [['c3']] },
+      moves: [move('a', ['c2'], []), move('b', ['c1'], ['c3'])],
+      want: { b: ['c3'] },
+    },
+    {
+      name: 'as it is for a placement that was made again',
+      published: { a: [['c2', 'c3']], b: [['c3']] },
+      moves: [{ ...move('a', ['c3'], ['c1']), uid: 'another' }, move('b', ['c1'], ['c3'])],
+      want: { a: ['c2', 'c3'], b: ['c3'] },
+    },
+    {
+      name: 'as it is for a placement that is gone',
+      published: { b: [['c1']] },
+      moves: MOVES,
+      want: 'same',
+    },
+  ] as const;
+
+  it.each(cases)('lists what is published $name', ({ published, want, ...given }) => {
+    const world = hub(published);
+    const before = worldBefore(world, 'moves' in given ? given.moves : MOVES);
+    if (want === 'same') expect(before).toBe(world);
+    else expect(listed(before)).toEqual(want);
+  });
+});
