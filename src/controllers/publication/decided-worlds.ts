@@ -9,9 +9,14 @@ export interface DecidedWorldsOptions {
   readonly barrier: Pick<CommitBarrier, 'isHalf'>;
   /** Grows with every change of what worlds are made of. */
   readonly revision: () => number;
+  /** A world turned out to show the hub at one commit, before anything of what follows from it is published. */
+  readonly onWhole?: (world: World) => void;
   /** The world that a result was decided in; undefined when that is unknown. */
   readonly worldOf: (result: ScheduleResult) => World | undefined;
 }
+
+/** Of a world that was out of date when it was made. */
+const NO_REVISION = -1;
 
 /** What results were decided from: whether their worlds showed the hub at one commit, and what was published there. */
 export class DecidedWorlds {
@@ -32,6 +37,17 @@ export class DecidedWorlds {
     return world;
   }
 
+  /** A world of now from which nothing may be published: it is to be decided again. */
+  overtaken(world: World): World {
+    this.#revisionOf.set(world, NO_REVISION);
+    return world;
+  }
+
+  /** Did the world show the hub at one commit when it was made? */
+  isWhole(world: World): boolean {
+    return this.#whole.has(world);
+  }
+
   /** A transition that began in one world decided in the other. */
   decided(world: World, start: World): void {
     this.#starts.set(world, start);
@@ -46,6 +62,7 @@ export class DecidedWorlds {
     if (this.#revisionOf.get(world) !== revision()) return 'overtaken';
     // The commit was all there, and only the last answer was missing.
     this.#whole.add(world);
+    this.#options.onWhole?.(world);
     return 'whole';
   }
 

@@ -32,6 +32,8 @@ export interface PublisherOptions {
   readonly approvals: Pick<PlanApprovals, 'judged'>;
   /** Newest result of a placement; undefined while it has not been scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
+  /** The newest result is published, held, or cannot be published for now. */
+  readonly onRest: (placement: string) => void;
   /** Keeps the decision and its inputs; the record's hash. */
   readonly record: (entry: PublishedDecision) => string;
   readonly emit: (happening: FleetHappening) => void;
@@ -55,12 +57,13 @@ export class PlacementPublisher {
    * @throws what an action threw; the look is to be repeated
    */
   async reconcile(key: string): Promise<ReconcileOutcome> {
-    const { facts, recall, resultOf } = this.#options;
+    const { facts, recall, resultOf, onRest } = this.#options;
     const placement = facts.placement(key);
     const result = resultOf(key);
     if (placement !== undefined && mayBePublished(placement, result)) await recall?.(placement);
     const now = this.#facts(key);
     const end = await this.#pass(key, now === undefined ? { kind: 'gone' } : { kind: 'look', facts: now });
+    if (end.kind !== 'requeue' && resultOf(key) === result) onRest(key);
     if (end.kind === 'failed') throw end.error;
     return end.kind === 'done' ? DONE : end;
   }

@@ -28,6 +28,7 @@ import type { DecisionRecorder } from './decision-recorder.ts';
 import { DecisionView } from './decision-view.ts';
 import { listenToInventory } from './inventory-events.ts';
 import { LookFacts } from './look-facts.ts';
+import { MovesUnderWay } from './moves-under-way.ts';
 import { PageRequests } from './page-requests.ts';
 import type { PastPublications } from './past-publications.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
@@ -77,6 +78,7 @@ export class PublishPipeline {
   readonly #facts: LookFacts;
   readonly #publisher: PlacementPublisher;
   readonly #leadership: Leadership;
+  readonly #underWay = new MovesUnderWay();
 
   constructor(options: PipelineOptions) {
     const { clock, inventory, recorder, barrier } = options;
@@ -86,6 +88,7 @@ export class PublishPipeline {
     const worlds = new DecidedWorlds({
       barrier,
       revision: () => inventory.inputs.reduce((sum, { store }) => sum + store.revision, 0),
+      onWhole: (world) => this.#underWay.whole(world),
       worldOf: (result) => recorder.worldOf(result),
     });
     this.#view = new DecisionView(inventory.decisions.store);
@@ -122,7 +125,7 @@ export class PublishPipeline {
           clock,
           random,
           log,
-          mayBegin: (stop) => this.#whenMayPublish(stop),
+          mayBegin: (stop) => this.#leadership.whenHeld(stop),
           mayPass: mayBeAllowedLater,
           onError: (key, error) => {
             // Losing a race is not news.
@@ -137,6 +140,7 @@ export class PublishPipeline {
   /** The hub was restored or replaced; the watches do not show it yet. */
   hubChanged(how: HubBreak, { resourceVersion: hubVersion }: HubPosition): void {
     this.#options.journal.forget();
+    this.#underWay.clear();
     const isStandby = how === 'restored' && !this.#leadership.isHeld;
     const placements = this.#options.inventory.placements.store.list();
     const keys = new Set([
@@ -177,6 +181,7 @@ export class PublishPipeline {
       facts: this.#facts,
       requests: new PageRequests(api),
       resultOf: (key) => this.scheduling.resultOf(key),
+      onRest: (key) => this.#underWay.end(key),
       record: (entry) => recorder.record(entry),
       onSettled: (placement, pages) => book.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
@@ -192,14 +197,17 @@ export class PublishPipeline {
     });
     return new SchedulingLoop({
       clock,
-      world: () => worlds.made(this.#worldToStart()),
+      world: () => this.#worldToStart(worlds),
       transition: (world) => transitions.run(world),
       onEach: ({ world, result, start }) => {
         recorder.saw(world, result);
         worlds.decided(world, start);
       },
-      beforePublishing: async (transition) => {
-        if (this.#leadership.isHeld) await journal.begin(transition);
+      beforePublishing: async (transition, start) => {
+        if (!this.#leadership.isHeld) return;
+        if (worlds.isWhole(start)) return journal.begin(this.#underWay.begin(transition), true);
+        this.#underWay.wait(transition, start);
+        await journal.begin(transition.moved, false);
       },
       // What another process publishes the watch shows when it does.
       whenPublished: async () => {
@@ -218,19 +226,12 @@ export class PublishPipeline {
     });
   }
 
-  /** What another process is publishing is not taken back. */
-  #worldToStart(): World {
+  /** What another process is publishing is not undone. */
+  #worldToStart(worlds: DecidedWorlds): World {
     const { inventory, journal } = this.#options;
-    return this.#leadership.isHeld ? journal.worldToStart(inventory.world()) : inventory.world();
-  }
-
-  async #whenMayPublish(signal: AbortSignal): Promise<void> {
-    const { journal } = this.#options;
-    await this.#leadership.whenHeld(signal);
-    if (!journal.isUnfinished || signal.aborted) return;
-    // What was decided before this process led started from where the last transition was cut short.
-    this.scheduling.request('decisions');
-    await journal.whenResumed(signal);
+    const world = inventory.world();
+    if (this.#leadership.isHeld) return worlds.made(this.#underWay.worldAfter(journal.worldToStart(world)));
+    return journal.isUnfinished ? worlds.overtaken(world) : worlds.made(world);
   }
 
   #decided({ key, result, before, world }: FreshDecision): FleetHappening {

@@ -2,7 +2,6 @@ import type { Logger } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { movesOf, type PlacementMove, worldBefore } from '../../core/transition/unfinished-transition.ts';
-import { onAbort } from '../../runtime/on-abort.ts';
 
 /** Where the moves of the last transition are kept. */
 export interface TransitionMemory {
@@ -23,7 +22,6 @@ export class TransitionJournal {
   readonly #log: Logger;
   /** Of the process before this one. */
   #unfinished: readonly PlacementMove[] | undefined;
-  readonly #waiting = new Set<() => void>();
 
   constructor(memory: TransitionMemory, log: Logger) {
     this.#memory = memory;
@@ -32,18 +30,9 @@ export class TransitionJournal {
     this.#unfinished = moves.length === 0 ? undefined : moves;
   }
 
-  /** Nothing may be published before a transition that started from `worldToStart`. */
+  /** A transition that is to be published has to start from `worldToStart`. */
   get isUnfinished(): boolean {
     return this.#unfinished !== undefined;
-  }
-
-  /** Resolves when nothing is unfinished any more, or when aborted. */
-  whenResumed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#unfinished === undefined) return resolve();
-      this.#waiting.add(resolve);
-      onAbort(signal, resolve);
-    });
   }
 
   /** Where the next transition starts. @param world as the hub is now */
@@ -51,20 +40,25 @@ export class TransitionJournal {
     return this.#unfinished === undefined ? world : worldBefore(world, this.#unfinished);
   }
 
-  /** A transition ended, and what it moved is about to be published. Resolves when that is kept. */
-  async begin(transition: Pick<Transition, 'moved'>): Promise<void> {
-    const isAtRest = transition.moved.size === 0;
+  /**
+   * A transition ended, and what it moved is about to be published. Resolves when that is kept.
+   * @param moved what earlier transitions moved and is not published yet as well
+   * @param isWhole it started from the hub at one commit; on half of one, what is unfinished stays so
+   */
+  async begin(moved: Transition['moved'], isWhole: boolean): Promise<void> {
+    if (!isWhole && this.#unfinished !== undefined) return;
+    const isAtRest = moved.size === 0;
     if (!isAtRest || (this.#memory.get(LAST) ?? []).length > 0) {
-      const kept = this.#keep(movesOf(transition));
+      const kept = this.#keep(movesOf(moved));
       if (!isAtRest) await kept;
     }
-    this.#finish();
+    this.#unfinished = undefined;
   }
 
   /** Another process published since, or the hub is another one. */
   forget(): void {
     this.#memory.delete(LAST);
-    this.#finish();
+    this.#unfinished = undefined;
   }
 
   #keep(moves: readonly PlacementMove[]): Promise<void> {
@@ -72,11 +66,5 @@ export class TransitionJournal {
       // As with removals: a full disk costs memory, never a decision.
       this.#log.error('a transition that is cut short may end elsewhere', { error }),
     );
-  }
-
-  #finish(): void {
-    this.#unfinished = undefined;
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
   }
 }

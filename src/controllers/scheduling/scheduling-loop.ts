@@ -15,8 +15,8 @@ export interface SchedulingOptions {
   readonly transition: (world: World) => Generator<void, Transition>;
   /** Receives every result of a transition, before anything else happens to it. */
   readonly onEach: (decided: DecidedIn) => void;
-  /** Waited for before any result of a transition is handed to the publisher. */
-  readonly beforePublishing?: (transition: Transition) => Promise<void>;
+  /** Waited for before any result of a transition, which began in `start`, is handed to the publisher. */
+  readonly beforePublishing?: (transition: Transition, start: World) => Promise<void>;
   /** Resolves when nothing is being published, and the world shows what was. */
   readonly whenPublished: () => Promise<void>;
   readonly onResult: (decision: FreshDecision) => void;
@@ -226,7 +226,7 @@ export class SchedulingLoop {
     const { results, world, decidedIn, restless } = transition;
     const { start, touched, slices, signal } = pass;
     this.#brokenOff = { passes: 0, sinceMs: 0 };
-    await beforePublishing?.(transition);
+    await beforePublishing?.(transition, start);
     for (const [key, result] of results) {
       const decided = { result, world: decidedIn.get(key) ?? world, start };
       if (this.#takeResult(key, decided) || touched.has(key)) enqueue(key);

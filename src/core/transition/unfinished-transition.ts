@@ -23,7 +23,7 @@ const MAX_NAMES = 200_000;
  * next process starts from where the transition started.
  * @returns empty when nothing moves, or more than can be kept
  */
-export function movesOf({ moved }: Pick<Transition, 'moved'>): readonly PlacementMove[] {
+export function movesOf(moved: Transition['moved']): readonly PlacementMove[] {
   let names = 0;
   for (const { before, after } of moved.values()) names += before.length + after.length;
   if (names > MAX_NAMES) return [];

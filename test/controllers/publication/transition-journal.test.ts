@@ -4,10 +4,8 @@ import type { PlacementMove } from '../../../src/core/transition/unfinished-tran
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 
-const moved = (after: readonly string[]) => ({
-  moved: new Map([['team/a', { uid: 'u', before: ['c1'], after }]]),
-});
-const AT_REST = { moved: new Map<string, never>() };
+const moved = (after: readonly string[]) => new Map([['team/a', { uid: 'u', before: ['c1'], after }]]);
+const AT_REST = new Map<string, never>();
 
 describe('the journal of transitions', () => {
   const memory = () => new VolatileMemory<readonly PlacementMove[]>();
@@ -16,23 +14,27 @@ describe('the journal of transitions', () => {
 
   it('is unfinished in the next process until that has decided', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']));
+    await open(kept).begin(moved(['c2']), true);
     const next = open(kept);
     expect(next.isUnfinished).toBe(true);
-    let isResumed = false;
-    const waiting = next.whenResumed(new AbortController().signal).then(() => (isResumed = true));
-    await Promise.resolve();
-    expect(isResumed).toBe(false);
-    await next.begin(moved(['c2']));
-    await waiting;
-    expect([next.isUnfinished, isResumed]).toEqual([false, true]);
+    await next.begin(moved(['c2']), true);
+    expect(next.isUnfinished).toBe(false);
+  });
+
+  it('is unfinished as long as only half of a commit is on the hub', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']), true);
+    const next = open(kept);
+    const before = kept.get('last');
+    await next.begin(moved(['c3']), false);
+    expect([next.isUnfinished, kept.get('last')]).toEqual([true, before]);
   });
 
   it('is finished when a transition moves nothing', async () => {
     const kept = memory();
     const journal = open(kept);
-    await journal.begin(moved(['c2']));
-    await journal.begin(AT_REST);
+    await journal.begin(moved(['c2']), true);
+    await journal.begin(AT_REST, true);
     expect(open(kept).isUnfinished).toBe(false);
   });
 
@@ -42,7 +44,7 @@ describe('the journal of transitions', () => {
     const slow = { get: () => undefined, persist: () => written, delete: () => undefined };
     let mayPublish = false;
     const begun = new TransitionJournal(slow, new SilentLogger())
-      .begin(moved(['c2']))
+      .begin(moved(['c2']), true)
       .then(() => (mayPublish = true));
     await Promise.resolve();
     expect(mayPublish).toBe(false);
@@ -58,26 +60,15 @@ describe('the journal of transitions', () => {
       delete: () => undefined,
     };
     const journal = new TransitionJournal(full, new SilentLogger());
-    await journal.begin(moved(['c2']));
+    await journal.begin(moved(['c2']), true);
     expect(journal.isUnfinished).toBe(false);
   });
 
   it('is forgotten when another process has published since', async () => {
     const kept = memory();
-    await open(kept).begin(moved(['c2']));
+    await open(kept).begin(moved(['c2']), true);
     const next = open(kept);
-    const waiting = next.whenResumed(new AbortController().signal);
     next.forget();
-    await waiting;
     expect([next.isUnfinished, open(kept).isUnfinished]).toEqual([false, false]);
-  });
-
-  it('keeps nobody waiting who is stopped', async () => {
-    const kept = memory();
-    await open(kept).begin(moved(['c2']));
-    const stop = new AbortController();
-    const waiting = open(kept).whenResumed(stop.signal);
-    stop.abort();
-    await waiting;
   });
 });

@@ -52,16 +52,15 @@ const move = (name: string, added: readonly string[], removed: readonly string[]
 });
 
 describe('movesOf', () => {
-  const moved = (before: readonly string[], after: readonly string[]) => ({
-    moved: new Map([['team/a', { uid: 'uid-a', before, after }]]),
-  });
+  const moved = (before: readonly string[], after: readonly string[]) =>
+    new Map([['team/a', { uid: 'uid-a', before, after }]]);
 
   it('names what each placement gains and loses', () => {
     expect(movesOf(moved(['c1', 'c2'], ['c2', 'c3']))).toEqual([move('a', ['c3'], ['c1'])]);
   });
 
   it('is empty where nothing moves', () => {
-    expect(movesOf({ moved: new Map() })).toEqual([]);
+    expect(movesOf(new Map())).toEqual([]);
   });
 
   it('is empty where the names are too many to be kept', () => {
