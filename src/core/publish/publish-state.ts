@@ -13,8 +13,14 @@ export interface ChangeUnderWay {
   readonly atMs: number;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The release that lets it through, and who gave it by hand: what it removes does not count. */
-  readonly released?: { readonly token: string; readonly by?: string | undefined } | undefined;
+  /** The release that lets it through: what it removes does not count. */
+  readonly released?: Release | undefined;
+}
+
+export interface Release {
+  readonly token: string;
+  /** Who gave it by hand. */
+  readonly by?: string | undefined;
 }
 
 /**
@@ -25,6 +31,8 @@ export interface PublishState {
   /** Digest of the spec behind the last publication. */
   readonly specHash: string;
   readonly publishedAtMs: number;
+  /** The release that let the last publication through. */
+  readonly released?: Release | undefined;
   /** What recent changes removed, oldest first. */
   readonly removals: readonly Removal[];
   /** A change that takes clusters away and was not seen to its end. */

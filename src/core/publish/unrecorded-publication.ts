@@ -1,3 +1,4 @@
+import { isHalfDone } from './change-under-way.ts';
 import { clusterChange } from './cluster-change.ts';
 import { type DesiredGroup, type ListedPage, publishedClusters } from './decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
@@ -11,8 +12,15 @@ export interface UnrecordedPublication {
   /** Compared with the last record of the placement. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The change that was being made, when it took clusters away: it was noted before. */
-  readonly change: PublishState['change'];
+  /** What the process that made it noted of it; undefined: nothing. */
+  readonly made: MadePublication | undefined;
+}
+
+export interface MadePublication {
+  readonly atMs: number;
+  readonly released: PublishState['released'];
+  /** What it removed counts toward the budget. */
+  readonly counts: boolean;
 }
 
 interface Past {
@@ -34,10 +42,26 @@ export function unrecordedPublication(
 ): UnrecordedPublication | undefined {
   const groups = groupsOfPages(pages);
   if (isRecorded(groups, past)) return undefined;
-  const { newest, state } = past;
+  const { newest } = past;
   const before = newest === undefined ? [] : recordedGroups(newest).flatMap(({ clusters }) => clusters);
   const change = clusterChange([...new Set(before)], publishedClusters(pages));
-  return { groups, ...change, change: state?.change };
+  return { groups, ...change, made: madePublication(pages, groups, past) };
+}
+
+/** From the note that is made before clusters are taken away, or from what is remembered of the publication when it is done. */
+function madePublication(
+  pages: readonly ListedPage[],
+  groups: readonly DesiredGroup[],
+  { state, digest }: Past,
+): MadePublication | undefined {
+  if (state?.change !== undefined) {
+    const { atMs, released } = state.change;
+    const counts = released === undefined && !isHalfDone(state.change, publishedClusters(pages));
+    return { atMs, released, counts };
+  }
+  if (state?.pages !== pagesDigest(digest, groups)) return undefined;
+  const { publishedAtMs: atMs, released, removals } = state;
+  return { atMs, released, counts: removals.at(-1)?.atMs === atMs };
 }
 
 function isRecorded(groups: readonly DesiredGroup[], { newest, state, oldestAtMs, digest }: Past): boolean {

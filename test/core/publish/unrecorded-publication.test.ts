@@ -65,4 +65,41 @@ describe('what the pages list and no record says', () => {
     const state = { specHash: '', publishedAtMs, removals: [], record: '1', pages: stood };
     expect(found(undefined, pages, { state, oldestAtMs }) !== undefined).toBe(isFound);
   });
+
+  describe('and what is known of it', () => {
+    const record = decisionRecord({ decided: decided('a', 'b', 'c', 'x') });
+    const pages = pagesDigest(digest, groupsOfPages(PAGES));
+    const done: PublishState = { specHash: '', publishedAtMs: 7, removals: [{ atMs: 7, count: 1 }], pages };
+    const noted: PublishState = { specHash: '', publishedAtMs: 3, removals: [] };
+    const change = { atMs: 5, added: [], removed: ['x'] };
+    const release = { token: 'abc', by: 'Ada' };
+
+    it.each([
+      { name: 'nothing, where nothing was noted', state: noted, made: undefined },
+      { name: 'nothing, where other pages were', state: { ...done, pages: 'other' }, made: undefined },
+      {
+        name: 'the change that was noted before it was made',
+        state: { ...noted, change },
+        made: { atMs: 5, released: undefined, counts: true },
+      },
+      {
+        name: 'that only a part of the change was made',
+        state: { ...noted, change: { ...change, removed: ['x', 'a'] } },
+        made: { atMs: 5, released: undefined, counts: false },
+      },
+      {
+        name: 'the release of the change',
+        state: { ...noted, change: { ...change, released: release } },
+        made: { atMs: 5, released: release, counts: false },
+      },
+      { name: 'that it was done', state: done, made: { atMs: 7, released: undefined, counts: true } },
+      {
+        name: 'that it was done with a release',
+        state: { ...done, removals: [], released: release },
+        made: { atMs: 7, released: release, counts: false },
+      },
+    ])('is $name', ({ state, made }) => {
+      expect(found(record, PAGES, { state })?.made).toEqual(made);
+    });
+  });
 });

@@ -83,6 +83,7 @@ export function settlementOf(making: Making): Settlement {
   const next: PublishState = {
     specHash: hash,
     publishedAtMs: changed ? nowMs : (state?.publishedAtMs ?? nowMs),
+    released: changed ? released : state?.released,
     removals: counts ? [...earlier, { atMs: nowMs, count: removed.length }] : earlier,
     move: wanted.move,
     pages: changed ? pagesDigest(facts.digest, groups) : state?.pages,

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 import type { Placement } from '../../model/placement.ts';
-import { isHalfDone } from '../change-under-way.ts';
 import type { Publication } from '../decide-publication.ts';
 import { type DecisionPage, decisionPageOf, publishedClusters } from '../decision-page.ts';
 import { type LastPublication, planToStay, publishedPages, wasChanged } from '../last-publication.ts';
@@ -46,9 +45,8 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   const found = areReadable ? unrecordedPublication(site.published, past) : undefined;
   const dropped: readonly PlacementAction[] = newest === undefined ? [] : [{ kind: 'drop-record' }];
   if (found === undefined) return after(dropped, judgeResultOn(compared, site, nowMs));
-  const { change, ...published } = found;
-  const { released, atMs } = change ?? { released: undefined, atMs: undefined };
-  const counts = change !== undefined && !isHalfDone(change, publishedClusters(site.published));
+  const { made, ...published } = found;
+  const { released, atMs, counts = false } = made ?? {};
   const entry = { placement: facts.key, result, ...published, released, found: { atMs, counts } };
   return {
     state: atStage(compared, { kind: 'recording-found', site, entry }),
