@@ -14,6 +14,7 @@ import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
 import type { CompactRecord } from '../../core/publish/compact-record.ts';
 import type { HubMemory } from './hub-memory.ts';
+import { markHeld } from '../../core/preview/judged-deletions.ts';
 import { judgeDeletions } from './judge-deletions.ts';
 import { readWorks } from './read-works.ts';
 import { mergeFleets, type MergedFleets, type SourceFleet } from '../../core/preview/merge-fleets.ts';
@@ -110,6 +111,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   return {
     plan: {
       ...plan,
+      objects: markHeld(plan.objects, deletions),
       lostFiles,
       hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
       deletionsHeld: deletions.flatMap(({ held }) => held ?? []),

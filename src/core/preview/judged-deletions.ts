@@ -1,5 +1,7 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import type { HeldDeletions } from './plan.ts';
+import { refOf } from '../model/object-ref.ts';
+import { identityOf } from '../sync/plan-prune.ts';
+import type { HeldDeletions, ObjectChange } from './plan.ts';
 
 /** What comes of the deletions that a merge makes in one source. */
 export interface JudgedDeletions {
@@ -13,4 +15,17 @@ export interface JudgedDeletions {
   readonly goes: readonly KubeObject[];
   /** What could not be taken into account. */
   readonly notEvaluated: readonly string[];
+}
+
+/** The changes of objects, with a mark on deletions that wait for a release. */
+export function markHeld(
+  changes: readonly ObjectChange[],
+  deletions: readonly JudgedDeletions[],
+): readonly ObjectChange[] {
+  const waiting = deletions.flatMap(({ held, stays }) => (held === undefined ? [] : stays));
+  if (waiting.length === 0) return changes;
+  const ids = new Set(waiting.map((object) => identityOf(refOf(object))));
+  return changes.map((one) =>
+    one.change === 'deleted' && ids.has(identityOf(one.ref)) ? { ...one, held: true } : one,
+  );
 }

@@ -107,5 +107,7 @@ export interface ObjectChange {
   readonly ref: ObjectRef;
   /** Top-level and second-level fields that differ, `spec.taints`; empty unless changed. */
   readonly fields: readonly string[];
+  /** Of a deletion: it waits for a release, see `deletionsHeld`. */
+  readonly held?: true;
   readonly location?: SourceLocation | undefined;
 }

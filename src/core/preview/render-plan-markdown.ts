@@ -119,9 +119,9 @@ function workloadItem(plan: WorkloadPlan): string {
 
 function objectBlocks(plan: Plan): string[] {
   if (plan.objects.length === 0) return [];
-  const items = plan.objects.slice(0, 200).map(({ change, ref, fields }) => {
+  const items = plan.objects.slice(0, 200).map(({ change, ref, fields, held }) => {
     const what = fields.length === 0 ? '' : `: ${fields.slice(0, 5).map(code).join(', ')}`;
-    return `- ${change} ${code(formatRef(ref))}${what}`;
+    return `- ${change} ${code(formatRef(ref))}${what}${held === true ? ' (held)' : ''}`;
   });
   if (plan.objects.length > 200) items.push(`- … and ${plan.objects.length - 200} more`);
   return [details(`Changed objects (${plan.objects.length})`, items.join('\n'))];

@@ -77,6 +77,7 @@ function workloadLine(plan: WorkloadPlan): string {
   return `${SIGN[change]} ${formatRef({ kind, namespace, name })} ${workloadVerb(plan)}: ${where.join('; ') || 'on no cluster'}`;
 }
 
-function objectLine({ change, ref, fields }: ObjectChange): string {
-  return `${SIGN[change]} ${formatRef(ref)}${fields.length === 0 ? '' : ` (${names(fields, 5)})`}`;
+function objectLine({ change, ref, fields, held }: ObjectChange): string {
+  const changed = fields.length === 0 ? '' : ` (${names(fields, 5)})`;
+  return `${SIGN[change]} ${formatRef(ref)}${changed}${held === true ? ' (held)' : ''}`;
 }

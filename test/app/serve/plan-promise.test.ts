@@ -107,6 +107,8 @@ describe('a preview on a hub', () => {
     });
     const text = await fleet.berth('plan', '--base', 'main', '--head', 'retire');
     expect(text.stdout).toContain(`! source fleet: 4 of 10 objects left Git`);
+    expect(text.stdout).toContain('- ManagedCluster c3 (held)\n');
+    expect(planned.objects.filter(({ held }) => held)).toHaveLength(4);
     const annotations = { 'berth.dev/release': deletions?.token ?? '' };
     const team = yaml(
       { ...namespace('team-a'), metadata: { name: 'team-a', annotations } },
@@ -118,6 +120,7 @@ describe('a preview on a hub', () => {
     fleet.git.commit({ 'set.yaml': team }, 'The deletion is meant');
     const released = await plan();
     expect(released.deletionsHeld).toEqual([]);
+    expect(released.objects.filter(({ held }) => held)).toEqual([]);
     const [moved] = released.placements;
     expect(moved).toMatchObject({ removed: { length: 4 }, held: { reason: 'RemovalBudgetExceeded' } });
     const web = yaml(placement('web', {}, { 'berth.dev/release': moved?.token ?? '' }));
