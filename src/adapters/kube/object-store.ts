@@ -1,3 +1,4 @@
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 
@@ -40,9 +41,7 @@ export class ObjectStore {
   put(object: KubeObject): void {
     const key = namespacedName(object.metadata);
     const before = this.#objects.get(key);
-    if (before !== undefined && sameVersion(before, object)) return;
-    this.#objects.set(key, object);
-    this.#tell({ key, before, after: object });
+    if (before === undefined || !sameVersion(before, object)) this.#set(key, object);
   }
 
   remove(key: string): void {
@@ -52,11 +51,28 @@ export class ObjectStore {
     this.#tell({ key, before, after: undefined });
   }
 
-  /** Takes a complete list: what is not in it is gone. */
-  replace(objects: readonly KubeObject[]): void {
+  /**
+   * Takes a complete list: what is not in it is gone.
+   * @param isSameHistory false: of a server that was restored, where the version of an object may have another content than before
+   */
+  replace(objects: readonly KubeObject[], { isSameHistory } = { isSameHistory: true }): void {
     const present = new Set(objects.map((object) => namespacedName(object.metadata)));
-    for (const object of objects) this.put(object);
+    for (const object of objects) {
+      if (isSameHistory) this.put(object);
+      else this.#putOther(object);
+    }
     for (const key of [...this.#objects.keys()]) if (!present.has(key)) this.remove(key);
+  }
+
+  #putOther(object: KubeObject): void {
+    const key = namespacedName(object.metadata);
+    if (!jsonEqual(this.#objects.get(key), object)) this.#set(key, object);
+  }
+
+  #set(key: string, object: KubeObject): void {
+    const before = this.#objects.get(key);
+    this.#objects.set(key, object);
+    this.#tell({ key, before, after: object });
   }
 
   #tell(change: ObjectChange): void {

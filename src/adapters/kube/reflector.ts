@@ -50,6 +50,8 @@ export class Reflector {
   /** The newest version of the history, kept after the position was given up. */
   #reached: string | undefined;
   #history: number | undefined;
+  /** The next list may show versions that were seen before, with another content. */
+  #isAnotherHistory = false;
   #synced = false;
   #provenAtMs = -Infinity;
   #relists = 0;
@@ -152,6 +154,7 @@ export class Reflector {
   async #checkHistory(): Promise<void> {
     const history = await this.#options.historyOf?.();
     if (history === this.#history) return;
+    this.#isAnotherHistory ||= this.#history !== undefined;
     this.#history = history;
     this.#resourceVersion = undefined;
     this.#reached = undefined;
@@ -161,7 +164,11 @@ export class Reflector {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
     const number = ++this.#lists.begun;
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
-    this.store.replace(items.map((object) => this.#slim(object)));
+    this.store.replace(
+      items.map((object) => this.#slim(object)),
+      { isSameHistory: !this.#isAnotherHistory },
+    );
+    this.#isAnotherHistory = false;
     this.#relists += 1;
     this.#lists.read = number;
     this.#proven();
@@ -226,7 +233,9 @@ export class Reflector {
     const verb = this.#mustList ? 'list' : 'watch';
     // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
     // position that the server has not reached: it was restored from a backup, and its history is another one.
-    if (!(error instanceof TransientError) || error.code === 'kube.resourceversiontoolarge') {
+    const isAnotherHistory = error instanceof TransientError && error.code === 'kube.resourceversiontoolarge';
+    this.#isAnotherHistory ||= isAnotherHistory;
+    if (!(error instanceof TransientError) || isAnotherHistory) {
       this.#reached = this.#resourceVersion ?? this.#reached;
       this.#resourceVersion = undefined;
     }

@@ -187,9 +187,19 @@ describe('Reflector', () => {
     expect(reflector.relists).toBe(1);
     history = 1;
     ends = true;
+    const list = api.list.bind(api);
+    api.list = async (...args) => {
+      const listed = await list(...args);
+      // A restored server gave the same version to another change.
+      return {
+        ...listed,
+        items: listed.items.map((item) => ({ ...item, spec: { hubAcceptsClient: true } })),
+      };
+    };
     await api.create(MANAGED_CLUSTER, cluster('c'));
     await clock.advance(10_000);
     expect(reflector.relists).toBe(2);
+    expect(reflector.store.get('a')?.['spec']).toEqual({ hubAcceptsClient: true });
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
     expect(reflector.position.history).toBe(1);
     expect(Number(reflector.position.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
