@@ -1,7 +1,7 @@
-import { CLUSTER_SET_LABEL } from '../../model/managed-cluster.ts';
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/managed-cluster-set.ts';
-import type { Placement } from '../../model/placement.ts';
+import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/kind/managed-cluster-set.ts';
+import type { Placement } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { countBits, hasBit, makeBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';

@@ -1,4 +1,4 @@
-import type { ClusterPredicate } from '../../model/placement.ts';
+import type { ClusterPredicate } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { hasBit, makeBitset, makeFullBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';

@@ -1,11 +1,11 @@
-import type { SpreadConstraint } from '../../model/placement.ts';
+import type { SpreadConstraint } from '../../model/kind/placement.ts';
 import { bitsToArray, countBits, hasBit } from '../../snapshot/bitset.ts';
-import type { DecidedState } from '../decided-state.ts';
-import type { DecisionBook } from '../decision-book.ts';
-import { matchingClusters } from '../filter/feasible.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
+import type { DecisionBook } from '../prior/decision-book.ts';
+import { matchingClusters } from '../index/feasible.ts';
 import type { Ranking } from './rank-again.ts';
 import { rankAgain } from './rank-again.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { TraceFailure } from './trace-predicates.ts';
 import { predicateFailures } from './trace-predicates.ts';
 import type { TraceTaint } from './trace-taints.ts';
