@@ -1,7 +1,7 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { readBits } from '../../snapshot/bitset.ts';
 import type { DecidedState } from './decided-state.ts';
-import { feasibleClusters, isEmpty, matchingClusters } from '../index/feasible.ts';
+import { feasibleClusters, isEmpty, matchingClusters } from '../filter/feasible.ts';
 import { finishDecision, misconfigured } from './finish-decision.ts';
 import type { OwnDecisions } from '../prior/own-decisions.ts';
 import type { CountScores } from '../prioritize/count-scores.ts';

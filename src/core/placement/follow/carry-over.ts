@@ -2,7 +2,7 @@ import type { Bitset } from '../../snapshot/bitset.ts';
 import { bitsToArray, makeBitset, putBit } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
-import { feasibleClusters } from '../index/feasible.ts';
+import { feasibleClusters } from '../filter/feasible.ts';
 import { listDecisions, ownDecisions } from '../prior/own-decisions.ts';
 import type { OwnDecisions } from '../prior/own-decisions.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';

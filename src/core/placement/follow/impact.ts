@@ -6,7 +6,7 @@ import { hasBit } from '../../snapshot/bitset.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import type { Dependents } from './dependents.ts';
 import { changedFields } from './changed-fields.ts';
-import { isFeasible } from '../index/feasible.ts';
+import { isFeasible } from '../filter/feasible.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 
 /**

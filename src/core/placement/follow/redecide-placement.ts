@@ -3,7 +3,7 @@ import { hasBit, putBit, readBits } from '../../snapshot/bitset.ts';
 import { scoreInput } from '../decide/decide-placement.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import type { DecisionBook } from '../prior/decision-book.ts';
-import { isFeasible } from '../index/feasible.ts';
+import { isFeasible } from '../filter/feasible.ts';
 import type { OwnDecisions } from '../prior/own-decisions.ts';
 import { decisionChange } from '../prior/own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';

@@ -10,9 +10,10 @@ import type { Fleet } from '../../snapshot/fleet.ts';
 import type { CompileCel } from '../filter/cel-hook.ts';
 import type { GroupPlanResult } from '../select/decision-groups.ts';
 import { planGroups } from '../select/decision-groups.ts';
-import type { Eligibility, EligibilityClass } from '../filter/eligibility.ts';
+import type { Eligibility } from '../filter/eligibility.ts';
 import { PredicateClass } from '../filter/predicate-class.ts';
 import { breaksTiesByPreferNoSelect } from '../filter/prefer-no-select.ts';
+import { type FilterClasses, type Filters, filtersOf } from '../filter/registry.ts';
 import type { PolicyResult } from '../prioritize/registry.ts';
 import { resolvePolicy } from '../prioritize/registry.ts';
 import { ScoreEnds } from '../prioritize/score-ends.ts';
@@ -20,15 +21,13 @@ import { Scratch } from './scratch.ts';
 import { TolerationClass } from '../filter/toleration-class.ts';
 
 /** A placement with everything that its text alone decides, looked up or built once. */
-export interface CompiledPlacement {
+export interface CompiledPlacement extends FilterClasses {
+  readonly filters: Filters;
   readonly placement: Placement;
   /** `namespace/name` */
   readonly key: string;
   /** Being deleted or scheduling disabled: nothing is decided, nothing may be written. */
   readonly skipped: boolean;
-  readonly eligibility: EligibilityClass;
-  readonly predicate: PredicateClass;
-  readonly tolerations: TolerationClass;
   readonly policy: PolicyResult;
   readonly groups: GroupPlanResult;
   readonly limit: number;
@@ -90,13 +89,17 @@ export class SchedulingIndex {
     { extraBindings = [], passing = false }: { extraBindings?: readonly string[]; passing?: boolean } = {},
   ): CompiledPlacement {
     const { metadata, spec } = placement;
-    return {
-      placement,
-      key: placementKey(placement),
-      skipped: metadata.deletionTimestamp !== undefined || isDisabled(metadata.annotations),
+    const classes = {
       eligibility: this.eligibility.classOf(placement, extraBindings),
       predicate: this.#predicateClass(spec?.predicates ?? [], passing),
       tolerations: this.#tolerationClass(spec?.tolerations ?? []),
+    };
+    return {
+      ...classes,
+      filters: filtersOf(classes),
+      placement,
+      key: placementKey(placement),
+      skipped: metadata.deletionTimestamp !== undefined || isDisabled(metadata.annotations),
       policy: resolvePolicy(spec?.prioritizerPolicy),
       groups: planGroups(placement),
       limit: spec?.numberOfClusters ?? Infinity,
