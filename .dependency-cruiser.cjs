@@ -39,7 +39,7 @@ const hubOrder = HUB_FOLDERS.map((folder, at) => ({
 const LAYERS = ['core', 'runtime', 'adapters', 'hub', 'controllers', 'agent', 'app'];
 
 const layerOrder = LAYERS.map((layer, at) => ({
-  name: `${layer}-imports-downward`,
+  name: `layer-${layer}-imports-downward`,
   severity: 'error',
   from: { path: `^src/${layer}/` },
   to: { path: `^src/(${[...LAYERS.slice(at + 1), '[^/]+\\.ts$'].join('|')})` },

@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../src/core/model/managed-cluster.ts';
-import type { ClusterDecision } from '../src/core/model/placement-decision.ts';
+import type { ManagedCluster } from '../src/core/model/kind/managed-cluster.ts';
+import type { ClusterDecision } from '../src/core/model/kind/placement-decision.ts';
 
 /** What the endpoint reads: the published decisions and what is known of their clusters. All from memory. */
 export interface PluginSource {

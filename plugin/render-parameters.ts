@@ -1,4 +1,4 @@
-import type { ManagedCluster } from '../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../src/core/model/kind/managed-cluster.ts';
 import type { PluginRequest } from './plugin-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 

@@ -1,5 +1,5 @@
 import { HttpKubeApi } from '../adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../adapters/kube/config/load-kube-config.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { onAbort } from '../runtime/on-abort.ts';
 import type { AgentEvent, AgentOptions } from './options/agent-options.ts';

@@ -1,6 +1,6 @@
-import { Reflector } from '../adapters/kube/reflector.ts';
+import { Reflector } from '../adapters/kube/cache/reflector.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../core/model/kinds.ts';
-import type { AppliedManifestWork } from '../core/model/applied-manifest-work.ts';
+import type { AppliedManifestWork } from '../core/model/kind/applied-manifest-work.ts';
 import type { KubeObject } from '../core/model/object-meta.ts';
 import { jsonEqual } from '../core/model/json-equal.ts';
 import type { AgentOptions, AgentSettings } from './options/agent-options.ts';

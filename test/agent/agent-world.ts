@@ -1,9 +1,9 @@
 import { startAgent, type Agent } from '../../src/agent/start-agent.ts';
 import type { AgentEvent, AgentOptions } from '../../src/agent/options/agent-options.ts';
 import { hubHashOf } from '../../src/agent/options/agent-settings.ts';
-import type { AppliedManifestWork } from '../../src/core/model/applied-manifest-work.ts';
+import type { AppliedManifestWork } from '../../src/core/model/kind/applied-manifest-work.ts';
 import { APPLIED_MANIFEST_WORK, type KindInfo, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';

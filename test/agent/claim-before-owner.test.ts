@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { CLAIM_LABEL } from '../../src/core/work/applied/claim.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { AgentWorld, CONFIG_MAP, configMap, workOf } from './agent-world.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ManifestWorkSpec, UpdateStrategy } from '../../src/core/model/manifest-work.ts';
+import type { ManifestWorkSpec, UpdateStrategy } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { AgentWorld, DEPLOYMENT } from './agent-world.ts';
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { systemClock as clock } from '../../dist/src/adapters/clock/system-clock.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/load-kube-config.js';
+import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
 import { startAgent } from '../../dist/src/agent/start-agent.js';
 import { MANIFEST_WORK } from '../../dist/src/core/model/kinds.js';
 

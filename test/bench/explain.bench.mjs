@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 const [clusters = '10000', placements = '1000'] = process.argv.slice(2);
 const { PlacementEngine } = await import('../../dist/src/core/placement/engine.js');
-const { decidedBy } = await import('../../dist/src/core/explain/decide.js');
+const { decidedBy } = await import('../../dist/src/core/explain/verdict/decide.js');
 const { explainPair } = await import('../../dist/src/core/explain/explain-pair.js');
 const { explainPlacement } = await import('../../dist/src/core/explain/explain-placement.js');
-const { describePair } = await import('../../dist/src/core/explain/describe-pair.js');
+const { describePair } = await import('../../dist/src/core/explain/words/describe-pair.js');
 
 const generator = process.env.GEN_FLEET ?? fileURLToPath(new URL('./gen-fleet.mjs', import.meta.url));
 const text = execFileSync(process.execPath, [generator, clusters, placements], { maxBuffer: 2 ** 31 - 1 });

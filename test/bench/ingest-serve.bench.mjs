@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/load-kube-config.js';
+import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
 import { commitFiles, fileOf, filesOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 

@@ -1,9 +1,9 @@
 // What the controller's transition costs after one placement changed, from the store to the last decision: all rounds over all placements.
 // Usage: npm run build && node test/bench/pass.bench.mjs [FILES [CHANGES]]
 import yaml from 'js-yaml';
-import { ObjectCache } from '../../dist/src/adapters/kube/object-cache.js';
+import { ObjectCache } from '../../dist/src/adapters/kube/cache/object-cache.js';
 import { HubInventory } from '../../dist/src/controllers/inventory/hub-inventory.js';
-import { WorldFollower } from '../../dist/src/core/placement/follow/world-follower.js';
+import { WorldFollower } from '../../dist/src/core/placement/world-follower.js';
 import { Transitions } from '../../dist/src/core/transition/transition.js';
 import { fileOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/load-kube-config.js';
+import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
 import { serveFleet } from '../../dist/src/app/serve/serve-fleet.js';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
 

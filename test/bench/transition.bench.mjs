@@ -1,7 +1,7 @@
 // What a whole transition costs when a commit affects every placement, from the world to rest: all rounds over all placements.
 //   npm run build && node test/bench/transition.bench.mjs [CLUSTERS [PLACEMENTS [RUNS]]]
 import { execFileSync } from 'node:child_process';
-import { WorldFollower } from '../../dist/src/core/placement/follow/world-follower.js';
+import { WorldFollower } from '../../dist/src/core/placement/world-follower.js';
 import { Transitions } from '../../dist/src/core/transition/transition.js';
 
 const [clusters = 10_000, placements = 1_000, runs = 9] = process.argv.slice(2).map(Number);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { type KindInfo, MANIFEST_WORK_REPLICA_SET } from '../../src/core/model/kinds.ts';
 import { PATIENCE_MS } from '../fakes/patience.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
-import type { Placement } from '../../src/core/model/placement.ts';
+import type { Placement } from '../../src/core/model/kind/placement.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { drawn } from '../fakes/seeded-random.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { hubAdmission } from '../../src/app/hub-admission.ts';

@@ -1,4 +1,4 @@
-import type { DecisionRecord } from '../../src/core/publish/decision-record.ts';
+import type { DecisionRecord } from '../../src/core/publish/record/decision-record.ts';
 
 /** The record of a decision in which nothing happened, but for what a test says of it. */
 export function decisionRecord(said: Partial<DecisionRecord>): DecisionRecord {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import type { HubOptions } from '../../src/hub/hub-options.ts';
 import { startHub } from '../../src/hub/start-hub.ts';
 

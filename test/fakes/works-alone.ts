@@ -1,4 +1,4 @@
-import { ObjectCache } from '../../src/adapters/kube/object-cache.ts';
+import { ObjectCache } from '../../src/adapters/kube/cache/object-cache.ts';
 import { keptOfWork } from '../../src/core/work/kept-of-work.ts';
 import {
   startWorkControllers,

@@ -8,7 +8,7 @@ import { BearerTokens } from '../../plugin/bearer-tokens.ts';
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
 import type { PluginPlacement, PluginSource } from '../../plugin/plugin-source.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
-import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 
 const OLD = 'old-token-of-the-test';
 const NEW = 'new-token-of-the-test';

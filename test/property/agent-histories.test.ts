@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startAgent, type Agent } from '../../src/agent/start-agent.ts';
 import { hubHashOf } from '../../src/agent/options/agent-settings.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { CLAIM_LABEL } from '../../src/core/work/applied/claim.ts';
 import { CONFIG_MAP, configMap } from '../agent/agent-world.ts';

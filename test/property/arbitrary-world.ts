@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import type {
   ManagedClusterSet,
   ManagedClusterSetBinding,
-} from '../../src/core/model/managed-cluster-set.ts';
-import type { AddOnPlacementScore } from '../../src/core/model/addon-placement-score.ts';
+} from '../../src/core/model/kind/managed-cluster-set.ts';
+import type { AddOnPlacementScore } from '../../src/core/model/kind/addon-placement-score.ts';
 import type { IntOrString } from '../../src/core/model/int-or-percent.ts';
-import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
-import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../../src/core/model/placement-decision.ts';
-import type { Placement } from '../../src/core/model/placement.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import type { PlacementDecision } from '../../src/core/model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../src/core/model/kind/placement-decision.ts';
+import type { Placement } from '../../src/core/model/kind/placement.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/filter/prefer-no-select.ts';
 import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
 import type { World } from '../../src/core/snapshot/world.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileClusterCel } from '../../src/core/cel/cluster-cel.ts';
-import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import { evaluateCel } from '../core/cel/cel-values.ts';
 
 const TOKENS = [

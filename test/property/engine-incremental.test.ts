@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
+import type { PlacementDecision } from '../../src/core/model/kind/placement-decision.ts';
 import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
-import { decisionOwner } from '../../src/core/placement/decision-owner.ts';
+import { decisionOwner } from '../../src/core/placement/prior/decision-owner.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
 import type * as RedecideModule from '../../src/core/placement/follow/redecide-placement.ts';
 import { renderCase } from '../../src/core/placement/case/render-case.ts';
-import { placementKey } from '../../src/core/placement/scheduling-index.ts';
+import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
 import type { PlacementTrace } from '../../src/core/placement/trace/trace.ts';
 import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
 import { applyToWorld } from '../../src/core/placement/follow/world-delta.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SpreadConstraint } from '../../src/core/model/placement.ts';
+import type { SpreadConstraint } from '../../src/core/model/kind/placement.ts';
 import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
-import type { ScheduleResult } from '../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../src/core/placement/result/schedule-result.ts';
 import type { ClusterSketch } from '../core/placement/worlds.ts';
 import { BY_SCORE, worldOf } from '../core/placement/worlds.ts';
 

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyWorldChanges } from '../../src/core/explain/apply-world-change.ts';
-import { decideOne, decidePlacement } from '../../src/core/explain/decide.ts';
-import { describePair } from '../../src/core/explain/describe-pair.ts';
+import { applyWorldChanges } from '../../src/core/explain/world/apply-world-change.ts';
+import { decideOne, decidePlacement } from '../../src/core/explain/verdict/decide.ts';
+import { describePair } from '../../src/core/explain/words/describe-pair.ts';
 import { explainPair } from '../../src/core/explain/explain-pair.ts';
 import { explainPlacement } from '../../src/core/explain/explain-placement.ts';
-import type { ClusterPredicate, PlacementSpec, SpreadConstraint } from '../../src/core/model/placement.ts';
+import type {
+  ClusterPredicate,
+  PlacementSpec,
+  SpreadConstraint,
+} from '../../src/core/model/kind/placement.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { binding, cluster, clusterSet, placement, score, world } from '../core/explain/worlds.ts';
 

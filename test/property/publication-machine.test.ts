@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from '../../src/core/publish/machine/decide-now.ts';
-import { recordedGroups } from '../../src/core/publish/recorded-groups.ts';
+import { outcomeOf } from '../../src/core/publish/machine/pass/decide-now.ts';
+import { recordedGroups } from '../../src/core/publish/record/recorded-groups.ts';
 import { PublicationHistory, type Trouble } from './publication/publication-history.ts';
 
 /*

@@ -7,9 +7,13 @@ import {
   listedClusters,
   publishedClusters,
   sameGroup,
-} from '../../src/core/publish/decision-page.ts';
-import { type LastPublication, planToStay, publishedPages } from '../../src/core/publish/last-publication.ts';
-import { type PageAction, planPages } from '../../src/core/publish/plan-pages.ts';
+} from '../../src/core/publish/pages/decision-page.ts';
+import {
+  type LastPublication,
+  planToStay,
+  publishedPages,
+} from '../../src/core/publish/record/last-publication.ts';
+import { type PageAction, planPages } from '../../src/core/publish/pages/plan-pages.ts';
 
 /**
  * A hub that holds pages with versions, and a client that looks after every single write. Each write carries the version it was

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
-import { placementKey } from '../../src/core/placement/scheduling-index.ts';
+import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
 import { applyToWorld } from '../../src/core/placement/follow/world-delta.ts';
-import { WorldFollower } from '../../src/core/placement/follow/world-follower.ts';
+import { WorldFollower } from '../../src/core/placement/world-follower.ts';
 import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
 import { scheduleEach } from '../../src/core/placement/schedule-each.ts';
-import type { ScheduleResult } from '../../src/core/placement/schedule-result.ts';
-import { sameClusters } from '../../src/core/publish/cluster-change.ts';
+import type { ScheduleResult } from '../../src/core/placement/result/schedule-result.ts';
+import { sameClusters } from '../../src/core/publish/judge/cluster-change.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import type { Transition, TransitionOptions } from '../../src/core/transition/transition.ts';
 import { completeTransition, Transitions } from '../../src/core/transition/transition.ts';

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { compileCel, rememberCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
 import { decisionObjects, renderCase } from '../../src/core/placement/case/render-case.ts';
-import type { ScheduleResult } from '../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../src/core/placement/result/schedule-result.ts';
 import type { PlacementTrace } from '../../src/core/placement/trace/trace.ts';
-import { placementKey } from '../../src/core/placement/scheduling-index.ts';
+import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
 import type { WorldDelta } from '../../src/core/placement/follow/world-delta.ts';
 import { applyToWorld, worldDelta } from '../../src/core/placement/follow/world-delta.ts';
-import { PublishedClusters } from '../../src/core/placement/follow/published-clusters.ts';
-import { WorldFollower } from '../../src/core/placement/follow/world-follower.ts';
+import { PublishedClusters } from '../../src/core/placement/prior/published-clusters.ts';
+import { WorldFollower } from '../../src/core/placement/world-follower.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { crowdDelta, crowdedWorld, delta, world } from './arbitrary-world.ts';
 

@@ -1,10 +1,10 @@
-import type { ManagedCluster, Taint } from '../../src/core/model/managed-cluster.ts';
-import { CLUSTER_SET_LABEL } from '../../src/core/model/managed-cluster.ts';
-import type { ClusterSelector, Placement, Toleration } from '../../src/core/model/placement.ts';
-import { compileLabelSelector, matchesLabels } from '../../src/core/model/label-selector-compile.ts';
+import type { ManagedCluster, Taint } from '../../src/core/model/kind/managed-cluster.ts';
+import { CLUSTER_SET_LABEL } from '../../src/core/model/kind/managed-cluster.ts';
+import type { ClusterSelector, Placement, Toleration } from '../../src/core/model/kind/placement.ts';
+import { compileLabelSelector, matchesLabels } from '../../src/core/model/selector/label-selector-compile.ts';
 import { addSeconds, compareInstants, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
-import { COST_BUDGET } from '../../src/core/cel/cel-cost.ts';
+import { COST_BUDGET } from '../../src/core/cel/value/cel-cost.ts';
 import type { CompileCel } from '../../src/core/placement/filter/cel-hook.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 

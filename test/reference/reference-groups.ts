@@ -1,6 +1,6 @@
-import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { IntOrString } from '../../src/core/model/int-or-percent.ts';
-import type { Placement } from '../../src/core/model/placement.ts';
+import type { Placement } from '../../src/core/model/kind/placement.ts';
 import type { World } from '../../src/core/snapshot/world.ts';
 import { compileCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { byText, selectorTest } from './reference-filters.ts';

@@ -1,13 +1,13 @@
-import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { Condition } from '../../src/core/model/object-meta.ts';
-import type { PlacementDecision } from '../../src/core/model/placement-decision.ts';
+import type { PlacementDecision } from '../../src/core/model/kind/placement-decision.ts';
 import {
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   PLACEMENT_LABEL,
-} from '../../src/core/model/placement-decision.ts';
-import type { Placement } from '../../src/core/model/placement.ts';
-import { SCHEDULING_DISABLE_ANNOTATION } from '../../src/core/model/placement.ts';
+} from '../../src/core/model/kind/placement-decision.ts';
+import type { Placement } from '../../src/core/model/kind/placement.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../../src/core/model/kind/placement.ts';
 import { compareInstants, formatRfc3339, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
 import type { CaseDecision, CaseResult } from '../../src/core/placement/case/case-result.ts';

@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
-import type { Placement, ScoreCoordinate } from '../../src/core/model/placement.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import type { Placement, ScoreCoordinate } from '../../src/core/model/kind/placement.ts';
 import { parseQuantity, quantityToNumber } from '../../src/core/model/quantity.ts';
 import { compareInstants, parseRfc3339 } from '../../src/core/model/rfc3339.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';

@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../../src/core/model/managed-cluster.ts';
-import type { Placement, SpreadConstraint } from '../../src/core/model/placement.ts';
+import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import type { Placement, SpreadConstraint } from '../../src/core/model/kind/placement.ts';
 import type { Instant } from '../../src/core/model/rfc3339.ts';
 import { parseRfc3339 } from '../../src/core/model/rfc3339.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/filter/prefer-no-select.ts';

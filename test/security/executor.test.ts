@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/agent/start-agent.ts';
 import { MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { ManifestConfig, ManifestWorkSpec } from '../../src/core/model/manifest-work.ts';
+import type { ManifestConfig, ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
 import type { Condition, KubeObject } from '../../src/core/model/object-meta.ts';
 import {
   CLUSTER,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BearerTokens } from '../../plugin/bearer-tokens.ts';
 import { GETPARAMS_PATH } from '../../plugin/getparams-endpoint.ts';
-import { CLUSTER_SET_LABEL } from '../../src/core/model/managed-cluster.ts';
+import { CLUSTER_SET_LABEL } from '../../src/core/model/kind/managed-cluster.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { makeCliIo } from '../app/cli-harness.ts';

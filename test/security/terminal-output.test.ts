@@ -17,7 +17,7 @@ import { renderReport } from '../../src/core/placement-test/render-report.ts';
 import { describeWork } from '../../src/core/work/describe-work.ts';
 import { InputError } from '../../src/core/errors.ts';
 import { MANIFEST_WORK, NAMESPACE } from '../../src/core/model/kinds.ts';
-import type { ManifestWork } from '../../src/core/model/manifest-work.ts';
+import type { ManifestWork } from '../../src/core/model/kind/manifest-work.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
 import { hubAdmission, type HubAdmissionOptions } from '../../src/app/hub-admission.ts';
 import { errorText } from '../../src/core/errors.ts';
 import {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { networkError, type RequestSubject } from './kube-errors.ts';
+import { networkError, type RequestSubject } from './transport/kube-errors.ts';
 
 /** @throws TransientError for an answer that is no object of the API */
 export function requireObject(value: unknown, request: RequestSubject): KubeObject {

@@ -16,15 +16,15 @@ import type {
 } from '../../core/ports.ts';
 import { requireList, requireObject } from './answer-shapes.ts';
 import { Discovery } from './discovery.ts';
-import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './kube-connection.ts';
-import type { KubeConfig } from './kube-config.ts';
-import { asStatus, errorForStatus } from './kube-errors.ts';
-import type { KubeResponse } from './kube-transport.ts';
-import { parseJsonBody, readBody } from './read-body.ts';
-import { DEFAULT_MAX_REQUESTS, RequestSlots } from './request-slots.ts';
+import { type ImpersonatedUser, KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
+import type { KubeConfig } from './config/kube-config.ts';
+import { asStatus, errorForStatus } from './transport/kube-errors.ts';
+import type { KubeResponse } from './transport/kube-transport.ts';
+import { parseJsonBody, readBody } from './transport/read-body.ts';
+import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts';
 import { queryString, resourcePath } from './resource-path.ts';
-import { readWatchEvents } from './watch-stream.ts';
-import type { WriteFence } from './write-fence.ts';
+import { readWatchEvents } from './transport/watch-stream.ts';
+import type { WriteFence } from './transport/write-fence.ts';
 
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { errorText, InputError } from '../../core/errors.ts';
-import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import { listedFirst } from '../../core/snapshot/listed-first.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { WORLD_LISTS, worldKey, type WorldList } from './world-digest.ts';

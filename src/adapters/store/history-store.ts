@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Logger } from '../../core/ports.ts';
-import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
 import { historyFiles, HistoryReader, type WorldManifest } from './history-reader.ts';

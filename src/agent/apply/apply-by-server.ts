@@ -1,4 +1,4 @@
-import type { IgnoreField, ServerSideApplyConfig } from '../../core/model/manifest-work.ts';
+import type { IgnoreField, ServerSideApplyConfig } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { withClaim } from '../../core/work/applied/claim.ts';

@@ -1,6 +1,6 @@
 import type { Ownership } from '../../core/work/update/merge-metadata.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { UpdateStrategy } from '../../core/model/manifest-work.ts';
+import type { UpdateStrategy } from '../../core/model/kind/manifest-work.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
 import type { ReadyTask } from '../cluster/manifest-task.ts';

@@ -1,4 +1,4 @@
-import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../core/model/kind/manifest-work.ts';
 import type { OwnerReference } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import { sleep } from '../../runtime/sleep.ts';

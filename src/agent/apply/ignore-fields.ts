@@ -3,7 +3,7 @@ import { InputError } from '../../core/errors.ts';
 import { findResults } from '../../core/jsonpath/find-results.ts';
 import { parseJsonPath } from '../../core/jsonpath/parse-template.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
-import type { IgnoreField } from '../../core/model/manifest-work.ts';
+import type { IgnoreField } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { isPartOf } from '../../core/work/manifests/is-part-of.ts';
 import { JqRunner } from './jq-runner.ts';

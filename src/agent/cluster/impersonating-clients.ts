@@ -1,5 +1,5 @@
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
-import type { KubeConfig } from '../../adapters/kube/kube-config.ts';
+import type { KubeConfig } from '../../adapters/kube/config/kube-config.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
 

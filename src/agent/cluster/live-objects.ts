@@ -2,7 +2,7 @@ import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { Clock, KubeApi, Logger, ObjectKey } from '../../core/ports.ts';
-import { Reflector } from '../../adapters/kube/reflector.ts';
+import { Reflector } from '../../adapters/kube/cache/reflector.ts';
 
 export interface LiveObjectsOptions {
   readonly cluster: KubeApi;

@@ -1,5 +1,5 @@
 import type { KindInfo } from '../../core/model/kinds.ts';
-import type { ManifestResourceMeta } from '../../core/model/manifest-work.ts';
+import type { ManifestResourceMeta } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi, ObjectKey } from '../../core/ports.ts';
 import { withoutClaim } from '../../core/work/applied/claim.ts';

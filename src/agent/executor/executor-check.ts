@@ -1,5 +1,5 @@
 import { errorText } from '../../core/errors.ts';
-import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../core/model/kind/manifest-work.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.ts';
 import type { ExecutorReviews, ExecutorVerb } from './executor-reviews.ts';

@@ -1,4 +1,4 @@
-import { Reflector } from '../../adapters/kube/reflector.ts';
+import { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';

@@ -3,7 +3,7 @@ import type {
   ManifestCondition,
   ManifestResourceMeta,
   ManifestWorkSpec,
-} from '../../core/model/manifest-work.ts';
+} from '../../core/model/kind/manifest-work.ts';
 import type { ExecutorReviews } from './executor-reviews.ts';
 import { chosenExecutor, type ExecutorChoice } from '../../core/work/applied/executor-subject.ts';
 import type { WatchedObject } from '../cluster/live-objects.ts';

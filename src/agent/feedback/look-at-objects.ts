@@ -3,7 +3,7 @@ import type {
   ManifestCondition,
   ManifestResourceMeta,
   ManifestWorkSpec,
-} from '../../core/model/manifest-work.ts';
+} from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { evaluateConditionRules } from '../../core/work/conditions/condition-rules.ts';
 import { aggregateErrorTexts, type Feedback, readFeedback } from '../../core/work/feedback/feedback.ts';

@@ -1,4 +1,8 @@
-import type { ManifestCondition, ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import type {
+  ManifestCondition,
+  ManifestWork,
+  ManifestWorkStatus,
+} from '../../core/model/kind/manifest-work.ts';
 import { statusAfterLook, wasApplied } from '../../core/work/feedback/observed-status.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ManifestResult } from '../apply/apply-manifests.ts';

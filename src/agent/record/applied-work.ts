@@ -2,9 +2,9 @@ import {
   APPLIED_MANIFEST_WORK_FINALIZER,
   type AppliedManifestWork,
   type AppliedManifestWorkStatus,
-} from '../../core/model/applied-manifest-work.ts';
+} from '../../core/model/kind/applied-manifest-work.ts';
 import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
-import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';

@@ -1,4 +1,4 @@
-import type { AppliedManifestWork, AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import type { AppliedManifestWork, AppliedResource } from '../../core/model/kind/applied-manifest-work.ts';
 import { sortedResources, untrackedResources } from '../../core/work/applied/applied-resources.ts';
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 

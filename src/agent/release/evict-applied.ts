@@ -1,4 +1,4 @@
-import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
+import type { AppliedManifestWork } from '../../core/model/kind/applied-manifest-work.ts';
 import { type AgentState, rfc3339 } from '../state/agent-state.ts';
 import { releaseApplied } from './release-applied.ts';
 import { DONE, RETRY, type StepOutcome } from '../loop/step-outcome.ts';

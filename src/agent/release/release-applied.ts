@@ -1,5 +1,5 @@
 import { APPLIED_MANIFEST_WORK } from '../../core/model/kinds.ts';
-import type { AppliedManifestWork, AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import type { AppliedManifestWork, AppliedResource } from '../../core/model/kind/applied-manifest-work.ts';
 import { appliedWorkOwner } from '../../core/work/applied/ownership.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { everApplied } from '../record/apply-intents.ts';

@@ -1,5 +1,5 @@
 import { ConflictError, errorText, TransientError } from '../../core/errors.ts';
-import type { AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import type { AppliedResource } from '../../core/model/kind/applied-manifest-work.ts';
 import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { isClaimedBy, unclaimPatch } from '../../core/work/applied/claim.ts';

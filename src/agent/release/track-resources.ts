@@ -1,5 +1,5 @@
 import { errorText, TransientError } from '../../core/errors.ts';
-import type { AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import type { AppliedResource } from '../../core/model/kind/applied-manifest-work.ts';
 import {
   kindOfResource,
   sortedResources,

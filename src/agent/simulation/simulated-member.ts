@@ -1,6 +1,6 @@
 import { ConflictError, errorText, InputError } from '../../core/errors.ts';
 import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { Condition } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { setCondition } from '../../core/work/conditions/condition-list.ts';

@@ -1,8 +1,8 @@
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../adapters/kube/load-kube-config.ts';
-import { Reflector } from '../../adapters/kube/reflector.ts';
+import { loadKubeConfig } from '../../adapters/kube/config/load-kube-config.ts';
+import { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { SimulatedMember } from './simulated-member.ts';

@@ -1,5 +1,5 @@
 import { ConflictError, errorText, InputError } from '../../core/errors.ts';
-import { Reflector } from '../../adapters/kube/reflector.ts';
+import { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';

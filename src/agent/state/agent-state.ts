@@ -1,8 +1,8 @@
 import type {
   AppliedManifestWork,
   AppliedManifestWorkStatus,
-} from '../../core/model/applied-manifest-work.ts';
-import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+} from '../../core/model/kind/applied-manifest-work.ts';
+import type { ManifestWork, ManifestWorkStatus } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { AgentSettings } from '../options/agent-options.ts';

@@ -1,5 +1,5 @@
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
-import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import type { ManifestWork, ManifestWorkStatus } from '../../core/model/kind/manifest-work.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';

@@ -1,5 +1,5 @@
-import { MANIFEST_WORK_FINALIZER, type ManifestWork } from '../../core/model/manifest-work.ts';
-import type { AppliedResource } from '../../core/model/applied-manifest-work.ts';
+import { MANIFEST_WORK_FINALIZER, type ManifestWork } from '../../core/model/kind/manifest-work.ts';
+import type { AppliedResource } from '../../core/model/kind/applied-manifest-work.ts';
 import { isOwned } from '../../core/work/applied/ownership.ts';
 import { readManifests } from '../apply/apply-manifests.ts';
 import { setCondition } from '../../core/work/conditions/condition-list.ts';

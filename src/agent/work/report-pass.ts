@@ -1,4 +1,4 @@
-import type { ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
+import type { ManifestWork, ManifestWorkStatus } from '../../core/model/kind/manifest-work.ts';
 import { findCondition } from '../../core/work/conditions/condition-list.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import type { FeedbackByObject } from '../options/agent-options.ts';

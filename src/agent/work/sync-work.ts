@@ -1,7 +1,11 @@
 import { errorText } from '../../core/errors.ts';
-import type { AppliedManifestWork } from '../../core/model/applied-manifest-work.ts';
-import type { ManifestCondition, ManifestWork, ManifestWorkStatus } from '../../core/model/manifest-work.ts';
-import { MANIFEST_WORK_FINALIZER } from '../../core/model/manifest-work.ts';
+import type { AppliedManifestWork } from '../../core/model/kind/applied-manifest-work.ts';
+import type {
+  ManifestCondition,
+  ManifestWork,
+  ManifestWorkStatus,
+} from '../../core/model/kind/manifest-work.ts';
+import { MANIFEST_WORK_FINALIZER } from '../../core/model/kind/manifest-work.ts';
 import { untrackedResources } from '../../core/work/applied/applied-resources.ts';
 import { aggregateApplied } from '../../core/work/conditions/aggregate-conditions.ts';
 import { findCondition, setCondition } from '../../core/work/conditions/condition-list.ts';

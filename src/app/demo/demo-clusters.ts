@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createUnlessThere } from '../../adapters/kube/create-unless-there.ts';
 import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../adapters/kube/config/load-kube-config.ts';
 import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import type { RunningHub } from '../../hub/hub-options.ts';

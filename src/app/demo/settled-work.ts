@@ -1,8 +1,8 @@
 import { MANIFEST_WORK, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
-import { REPLICA_SET_LABEL } from '../../core/model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/manifest-work.ts';
-import type { PlacementDecision } from '../../core/model/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
+import { REPLICA_SET_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
+import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Finding } from './wait-until.ts';
 

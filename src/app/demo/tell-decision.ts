@@ -1,4 +1,4 @@
-import { decidePlacement } from '../../core/explain/decide.ts';
+import { decidePlacement } from '../../core/explain/verdict/decide.ts';
 import { explainPlacement } from '../../core/explain/explain-placement.ts';
 import type { FleetEvent } from '../../controllers/events/fleet-events.ts';
 import type { Narrator } from './narrator.ts';

@@ -4,7 +4,7 @@ import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import { InputError } from '../../core/errors.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
-import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/removal-budget.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';

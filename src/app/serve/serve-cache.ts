@@ -1,4 +1,4 @@
-import { ObjectCache } from '../../adapters/kube/object-cache.ts';
+import { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { keptOfWork } from '../../core/work/kept-of-work.ts';

@@ -1,4 +1,4 @@
-import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
@@ -23,7 +23,7 @@ import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { openSources } from './open-sources.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
-import { PublishedBook } from '../../core/publish/published-book.ts';
+import { PublishedBook } from '../../core/publish/pages/published-book.ts';
 import { keepDeletions } from './keep-deletions.ts';
 import { PreparedLeadership } from '../../controllers/leadership/prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';

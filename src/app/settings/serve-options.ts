@@ -2,7 +2,7 @@ import type { WebhookProvider } from '../../adapters/scm/webhook-event.ts';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
 import type { EachResult } from '../../core/placement/engine.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
+import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 

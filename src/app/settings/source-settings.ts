@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseGoDuration } from '../../core/model/go-duration.ts';
-import { parseRemovalBudget } from '../../core/publish/removal-budget.ts';
+import { parseRemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { WEBHOOK_PROVIDERS } from '../../adapters/scm/webhook-event.ts';
 

@@ -1,10 +1,10 @@
 import type { World } from '../../core/snapshot/world.ts';
 import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { Problem } from '../../core/model/problem.ts';
-import type { HoldReason } from '../../core/publish/judge-result.ts';
+import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';
-import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 
 /** What the controller did or saw, in the order in which it happened. `atMs`: milliseconds since the epoch. */
 export type FleetEvent = { readonly atMs: number } & FleetHappening;

@@ -4,18 +4,18 @@ import type {
   DecisionChanges,
   PairExplanation,
   PlacementExplanation,
-} from '../../core/explain/explanation.ts';
-import { describePair } from '../../core/explain/describe-pair.ts';
-import { describePlacement } from '../../core/explain/describe-placement.ts';
+} from '../../core/explain/verdict/explanation.ts';
+import { describePair } from '../../core/explain/words/describe-pair.ts';
+import { describePlacement } from '../../core/explain/words/describe-placement.ts';
 import { explainPair } from '../../core/explain/explain-pair.ts';
 import { explainPlacement } from '../../core/explain/explain-placement.ts';
-import { recordedClusters } from '../../core/explain/recorded-decisions.ts';
-import type { PlacementRef } from '../../core/explain/world-change.ts';
+import { recordedClusters } from '../../core/explain/world/recorded-decisions.ts';
+import type { PlacementRef } from '../../core/explain/world/world-change.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
-import type { DecisionInWorld } from '../../core/explain/decide.ts';
-import { decidePlacement } from '../../core/explain/decide.ts';
+import type { DecisionInWorld } from '../../core/explain/verdict/decide.ts';
+import { decidePlacement } from '../../core/explain/verdict/decide.ts';
 import type { OfflineSource, Surroundings } from './offline-world.ts';
 import { readOfflineWorld } from './offline-world.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { InputError } from '../../core/errors.ts';
-import type { PlacementRef } from '../../core/explain/world-change.ts';
-import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { PlacementRef } from '../../core/explain/world/world-change.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { OfflineExplanation } from './explain-offline.ts';
 import { explainInWorld } from './explain-offline.ts';
 

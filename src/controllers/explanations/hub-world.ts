@@ -1,4 +1,4 @@
-import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
+import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
   type KindInfo,
@@ -8,13 +8,16 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../../core/model/kinds.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../core/model/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
-import type { PlacementDecision } from '../../core/model/placement-decision.ts';
-import type { Placement } from '../../core/model/placement.ts';
+import type {
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+} from '../../core/model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
-import type { PlacementRef } from '../../core/explain/world-change.ts';
+import type { PlacementRef } from '../../core/explain/world/world-change.ts';
 import { schedulable } from '../inventory/hub-inventory.ts';
 
 /**

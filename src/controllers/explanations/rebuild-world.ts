@@ -1,8 +1,8 @@
 import { InputError } from '../../core/errors.ts';
-import { recordedClusters, withRecordedClusters } from '../../core/explain/recorded-decisions.ts';
+import { recordedClusters, withRecordedClusters } from '../../core/explain/world/recorded-decisions.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { overlayWorld } from '../../core/preview/overlay-world.ts';
-import type { CompactRecord } from '../../core/publish/compact-record.ts';
+import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { readHubWorld } from './hub-world.ts';
 import { readOfflineWorld, type Surroundings } from './offline-world.ts';

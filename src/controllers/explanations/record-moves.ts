@@ -1,9 +1,9 @@
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { InputError } from '../../core/errors.ts';
-import { decidePlacement } from '../../core/explain/decide.ts';
+import { decidePlacement } from '../../core/explain/verdict/decide.ts';
 import { decisionChanges } from '../../core/explain/decision-changes.ts';
-import type { DecisionChanges } from '../../core/explain/explanation.ts';
-import type { DecisionRecord } from '../../core/publish/decision-record.ts';
+import type { DecisionChanges } from '../../core/explain/verdict/explanation.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { World } from '../../core/snapshot/world.ts';
 
 type RecordRef = Pick<DecisionRecord, 'hash' | 'placement' | 'inputs'>;

@@ -1,5 +1,5 @@
-import { mayBeAllowedLater } from '../../adapters/kube/kube-errors.ts';
-import type { ReflectorPosition } from '../../adapters/kube/reflector.ts';
+import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
+import type { ReflectorPosition } from '../../adapters/kube/cache/reflector.ts';
 import { NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { atNewest, type HubBreak, hubBreak, type HubPosition } from '../../core/sync/hub-position.ts';

@@ -1,7 +1,7 @@
-import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
-import type { Reflector } from '../../adapters/kube/reflector.ts';
-import { SortedView } from '../../adapters/kube/sorted-view.ts';
-import type { AddOnPlacementScore } from '../../core/model/addon-placement-score.ts';
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import { SortedView } from '../../adapters/kube/cache/sorted-view.ts';
+import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
   MANAGED_CLUSTER,
@@ -11,14 +11,17 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../../core/model/kinds.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../core/model/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type {
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+} from '../../core/model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
-import type { PlacementDecision } from '../../core/model/placement-decision.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
+import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
 import type { Clock } from '../../core/ports.ts';
-import { usesAddOnScores } from '../../core/placement/uses-addon-scores.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import { usesAddOnScores } from '../../core/placement/prioritize/uses-addon-scores.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import { refusedKindText } from './refused-kind.ts';
 

@@ -1,4 +1,4 @@
-import type { WatchFailure } from '../../adapters/kube/reflector.ts';
+import type { WatchFailure } from '../../adapters/kube/cache/reflector.ts';
 import { errorText } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 

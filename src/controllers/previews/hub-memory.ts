@@ -1,7 +1,7 @@
 import { BerthError, errorText } from '../../core/errors.ts';
 import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish/compact-record.ts';
+import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish/record/compact-record.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf } from '../publication/hub-records.ts';
 

@@ -12,7 +12,7 @@ import { FleetReader } from '../sources/reading/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
-import type { CompactRecord } from '../../core/publish/compact-record.ts';
+import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { HubMemory } from './hub-memory.ts';
 import { markHeld } from '../../core/preview/judged-deletions.ts';
 import { judgeDeletions } from './judge-deletions.ts';

@@ -1,14 +1,14 @@
 import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
-} from '../../core/model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/manifest-work.ts';
+} from '../../core/model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import { FleetObjects } from '../../core/sources/fleet-objects.ts';
 import { worldOf } from '../../core/sources/world-of.ts';
 import type { Dependents } from '../../core/sync/weigh-deletions.ts';
-import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
 import { decisionsOfBefore } from './plan-fleets.ts';
 

@@ -1,7 +1,7 @@
 import { lostBecause, type LostClusters } from '../../core/explain/lost-because.ts';
-import { decisionOwner } from '../../core/placement/decision-owner.ts';
-import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
-import type { WorldAge } from '../../core/publish/machine/placement-facts.ts';
+import { decisionOwner } from '../../core/placement/prior/decision-owner.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import type { WorldAge } from '../../core/publish/machine/state/placement-facts.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 

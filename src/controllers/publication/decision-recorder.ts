@@ -1,15 +1,15 @@
 import { digestWorld, sha256, type WorldDigest } from '../../adapters/store/world-digest.ts';
 import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
-import type { Placement } from '../../core/model/placement.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 import type { Clock } from '../../core/ports.ts';
-import { sameClusters } from '../../core/publish/cluster-change.ts';
-import { listedClusters } from '../../core/publish/decision-page.ts';
-import { specHash } from '../../core/publish/decide-publication.ts';
-import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/decision-record.ts';
+import { sameClusters } from '../../core/publish/judge/cluster-change.ts';
+import { listedClusters } from '../../core/publish/pages/decision-page.ts';
+import { specHash } from '../../core/publish/judge/decide-publication.ts';
+import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/record/decision-record.ts';
 import type { World } from '../../core/snapshot/world.ts';
-import type { PublishedDecision } from '../../core/publish/published-decision.ts';
+import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 
 export interface RecorderOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
-import type { ObjectChange, ObjectStore } from '../../adapters/kube/object-store.ts';
+import type { ObjectChange, ObjectStore } from '../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { placementOfPage } from '../../core/publish/decision-page.ts';
+import { placementOfPage } from '../../core/publish/pages/decision-page.ts';
 
 /** The PlacementDecisions of each placement, as the watch shows them. */
 export class DecisionView {

@@ -9,9 +9,9 @@ import {
   planRecordData,
   RECORDS_LABEL,
   RECORDS_NAME,
-} from '../../core/publish/compact-record.ts';
-import type { DecisionRecord } from '../../core/publish/decision-record.ts';
-import type { Digest } from '../../core/publish/plan-token.ts';
+} from '../../core/publish/record/compact-record.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
+import type { Digest } from '../../core/publish/approval/plan-token.ts';
 
 /** Publications that come together are written together. */
 const GATHER_MS = 1_000;

@@ -1,4 +1,4 @@
-import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Leadership } from '../../runtime/leader-election/leadership.ts';

@@ -1,10 +1,10 @@
 import { sha256 } from '../../adapters/store/world-digest.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Placement } from '../../core/model/placement.ts';
-import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
-import type { Facts } from '../../core/publish/machine/placement-facts.ts';
-import type { SeenAtRestore } from '../../core/publish/machine/placement-event.ts';
-import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import type { Facts } from '../../core/publish/machine/state/placement-facts.ts';
+import type { SeenAtRestore } from '../../core/publish/machine/state/placement-event.ts';
+import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { DecidedWorlds } from './decided-worlds.ts';
 import type { DecisionView } from './decision-view.ts';

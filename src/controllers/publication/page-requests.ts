@@ -1,12 +1,12 @@
 import { BugError } from '../../core/errors.ts';
 import { apiVersionOf, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Placement, PlacementStatus } from '../../core/model/placement.ts';
-import { PLACEMENT_LABEL } from '../../core/model/placement-decision.ts';
+import type { Placement, PlacementStatus } from '../../core/model/kind/placement.ts';
+import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { pageLabels } from '../../core/publish/decision-page.ts';
-import type { PlacementAction } from '../../core/publish/machine/placement-action.ts';
-import type { PageAction } from '../../core/publish/plan-pages.ts';
+import { pageLabels } from '../../core/publish/pages/decision-page.ts';
+import type { PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
+import type { PageAction } from '../../core/publish/pages/plan-pages.ts';
 import { answeredObject, METADATA_ANSWER } from './answered-object.ts';
 
 const FENCE_ANNOTATION = 'berth.dev/fence';

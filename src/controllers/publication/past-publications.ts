@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/ports.ts';
-import type { DecisionRecord } from '../../core/publish/decision-record.ts';
-import type { PastRecords } from '../../core/publish/machine/placement-facts.ts';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
+import type { PastRecords } from '../../core/publish/machine/state/placement-facts.ts';
 
 /** The records that the process before this one left, as far as placements were not compared with them yet. */
 export class PastPublications {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Clock } from '../../core/ports.ts';
-import { approvedPlans } from '../../core/publish/approved-plans.ts';
+import { approvedPlans } from '../../core/publish/approval/approved-plans.ts';
 import {
   isSamePlan,
   type PendingPlan,
@@ -10,14 +10,14 @@ import {
   type PlanOutcome,
   plansAfterRead,
   type SourcePlans,
-} from '../../core/publish/pending-plans.ts';
+} from '../../core/publish/approval/pending-plans.ts';
 
 export interface PlansStore {
   get(source: string): SourcePlans | undefined;
   set(source: string, plans: SourcePlans): void;
 }
 
-/** Keeps which plans the commits that are being followed were approved with. What they mean is said in `core/publish/pending-plans.ts`. */
+/** Keeps which plans the commits that are being followed were approved with. What they mean is said in `core/publish/approval/pending-plans.ts`. */
 export class PlanApprovals {
   readonly #store: PlansStore;
   readonly #clock: Clock;

@@ -1,4 +1,4 @@
-import type { PublishState } from '../../core/publish/publish-state.ts';
+import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 
 /** Keyed by `namespace/name`. */
 export interface PublishMemory {

@@ -1,17 +1,17 @@
-import { mayBeAllowedLater } from '../../adapters/kube/kube-errors.ts';
-import { DEFAULT_MAX_REQUESTS } from '../../adapters/kube/request-slots.ts';
+import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
+import { DEFAULT_MAX_REQUESTS } from '../../adapters/kube/transport/request-slots.ts';
 import { ConflictError } from '../../core/errors.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/placement.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
 import type { EachResult } from '../../core/placement/engine.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import { clusterChange } from '../../core/publish/cluster-change.ts';
-import { decisionPageOf, publishedClusters } from '../../core/publish/decision-page.ts';
-import { listNames } from '../../core/publish/judge-result.ts';
+import { clusterChange } from '../../core/publish/judge/cluster-change.ts';
+import { decisionPageOf, publishedClusters } from '../../core/publish/pages/decision-page.ts';
+import { listNames } from '../../core/publish/judge/judge-result.ts';
 import { rivalPlacements } from '../../core/publish/machine/rival-placements.ts';
-import { standingPages } from '../../core/publish/machine/standing-pages.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
-import type { RemovalBudget } from '../../core/publish/removal-budget.ts';
+import { standingPages } from '../../core/publish/machine/state/standing-pages.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
+import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
@@ -36,7 +36,7 @@ import { PlacementStates } from '../../core/publish/machine/placement-states.ts'
 import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublishMemory } from './publish-memory.ts';
 import type { TransitionJournal } from './transition-journal.ts';
-import type { PublishedBook } from '../../core/publish/published-book.ts';
+import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
 
 export interface PipelineOptions {
   readonly api: KubeApi;

@@ -1,12 +1,12 @@
 import { InputError } from '../../core/errors.ts';
 import { CONFIG_MAP } from '../../core/model/kinds.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import type { Placement } from '../../core/model/placement.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/compact-record.ts';
-import { specHash } from '../../core/publish/decide-publication.ts';
-import type { Digest } from '../../core/publish/plan-token.ts';
-import { recallState } from '../../core/publish/recall-state.ts';
+import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';
+import { specHash } from '../../core/publish/judge/decide-publication.ts';
+import type { Digest } from '../../core/publish/approval/plan-token.ts';
+import { recallState } from '../../core/publish/record/recall-state.ts';
 import { dataOf } from './hub-records.ts';
 import type { PublishMemory } from './publish-memory.ts';
 

@@ -1,14 +1,14 @@
-import { decisionPageOf, placementOfPage } from '../../core/publish/decision-page.ts';
+import { decisionPageOf, placementOfPage } from '../../core/publish/pages/decision-page.ts';
 import { OTHERS_QUIET_MS } from '../../core/publish/machine/pages-of-others.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { listNames } from '../../core/publish/judge-result.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/publish-annotations.ts';
+import { listNames } from '../../core/publish/judge/judge-result.ts';
+import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { WorkQueue } from '../../runtime/work-queue.ts';
 import { DecisionView, placementsOf } from './decision-view.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../core/publish/published-book.ts';
+import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
 
 /**
  * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by. What is published is

@@ -1,5 +1,5 @@
-import type { ObjectStore } from '../../adapters/kube/object-store.ts';
-import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '../../core/model/manifest-work-replica-set.ts';
+import type { ObjectStore } from '../../adapters/kube/cache/object-store.ts';
+import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 
 /**

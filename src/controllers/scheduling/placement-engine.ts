@@ -1,5 +1,5 @@
 import type { EachResult } from '../../core/placement/engine.ts';
-import { WorldFollower } from '../../core/placement/follow/world-follower.ts';
+import { WorldFollower } from '../../core/placement/world-follower.ts';
 import type { World } from '../../core/snapshot/world.ts';
 
 /** Berth's own engine: from one pass to the next it looks only at what changed. Results are computed as they are asked for. */

@@ -1,4 +1,4 @@
-import type { ScheduleResult } from '../../core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { World } from '../../core/snapshot/world.ts';
 import type { Transition } from '../../core/transition/transition.ts';

@@ -1,6 +1,6 @@
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
-import { REPLICA_SET_LABEL } from '../../core/model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import { REPLICA_SET_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import { findCondition } from '../../core/work/conditions/condition-list.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';

@@ -7,11 +7,11 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../../core/model/kinds.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { formatRef } from '../../core/model/object-ref.ts';
-import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/placement-decision.ts';
-import type { Placement } from '../../core/model/placement.ts';
+import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/kind/placement-decision.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import {
   NAMED_WORK_LABEL,

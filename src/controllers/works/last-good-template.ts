@@ -1,7 +1,7 @@
 import { BerthError } from '../../core/errors.ts';
 import { CONTROLLER_REVISION, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
-import type { ManifestWorkReplicaSet } from '../../core/model/manifest-work-replica-set.ts';
-import type { ManifestWorkSpec } from '../../core/model/manifest-work.ts';
+import type { ManifestWorkReplicaSet } from '../../core/model/kind/manifest-work-replica-set.ts';
+import type { ManifestWorkSpec } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import { LAST_GOOD_ANNOTATION } from '../../core/work/replica-set/rollout-control.ts';

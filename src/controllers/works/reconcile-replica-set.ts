@@ -5,7 +5,7 @@ import {
   type ManifestWorkReplicaSetStatus,
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
-} from '../../core/model/manifest-work-replica-set.ts';
+} from '../../core/model/kind/manifest-work-replica-set.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';

@@ -1,9 +1,9 @@
-import { mayBeAllowedLater } from '../../adapters/kube/kube-errors.ts';
-import type { ObjectCache } from '../../adapters/kube/object-cache.ts';
-import type { ObjectChange } from '../../adapters/kube/object-store.ts';
+import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import { ConflictError } from '../../core/errors.ts';
-import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
-import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';

@@ -5,20 +5,20 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
-} from '../../core/model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/manifest-work.ts';
+} from '../../core/model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/placement-decision.ts';
-import type { Placement } from '../../core/model/placement.ts';
+import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/kind/placement-decision.ts';
+import type { Placement } from '../../core/model/kind/placement.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
-import type { ObjectChange } from '../../adapters/kube/object-store.ts';
-import type { IndexDefinition, ObjectCache } from '../../adapters/kube/object-cache.ts';
-import type { Reflector } from '../../adapters/kube/reflector.ts';
+import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
+import type { IndexDefinition, ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
 import { refusedKindText } from '../inventory/refused-kind.ts';
 

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import { BerthError, InputError } from '../../core/errors.ts';
 import { MANIFEST_WORK } from '../../core/model/kinds.ts';
-import { REPLICA_SET_LABEL } from '../../core/model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/manifest-work.ts';
+import { REPLICA_SET_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';

@@ -1,4 +1,4 @@
-import { COST_BUDGET, COST_LIMIT_PER_CALL } from './cel-cost.ts';
+import { COST_BUDGET, COST_LIMIT_PER_CALL } from './value/cel-cost.ts';
 import type { CelOutcome, CelProgram } from './compile-cel.ts';
 
 /** What all expressions about one object may cost together in one pass; spent by `evaluateWithin`. */

@@ -1,15 +1,15 @@
-import type { ManagedCluster } from '../model/managed-cluster.ts';
-import { traverseCost } from './cel-cost.ts';
-import type { CelProblem } from './cel-problem.ts';
-import { DYN } from './cel-type.ts';
-import type { CelResult, CelValue } from './cel-value.ts';
-import { CelFailure, celTypeName, lift } from './cel-value.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import { traverseCost } from './value/cel-cost.ts';
+import type { CelProblem } from './value/cel-problem.ts';
+import { DYN } from './value/cel-type.ts';
+import type { CelResult, CelValue } from './value/cel-value.ts';
+import { CelFailure, celTypeName, lift } from './value/cel-value.ts';
 import type { ScoresOfCluster } from './cluster-view.ts';
 import { CLUSTER_SCORES, clusterView } from './cluster-view.ts';
 import type { CelProgram } from './compile-cel.ts';
 import { compileCel } from './compile-cel.ts';
 import { KUBERNETES_CEL } from './kubernetes-environment.ts';
-import { overload } from './overload.ts';
+import { overload } from './value/overload.ts';
 
 /** Expressions of a placement's celSelector: variable `managedCluster`, functions `scores` and `parseJSON`. */
 export interface ClusterCel {

@@ -1,6 +1,6 @@
-import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import { formatQuantity, parseQuantity } from '../model/quantity.ts';
-import type { CelJsonMap } from './cel-value.ts';
+import type { CelJsonMap } from './value/cel-value.ts';
 
 export interface NamedScore {
   readonly name: string;

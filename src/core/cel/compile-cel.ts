@@ -1,13 +1,13 @@
-import { buildCel } from './build-cel.ts';
-import { BuildScope, CelCompileError } from './build-scope.ts';
-import { COST_EXCEEDED, COST_LIMIT_PER_CALL } from './cel-cost.ts';
-import type { CelEnvironment } from './cel-environment.ts';
-import type { CelProblem } from './cel-problem.ts';
-import { celProblem } from './cel-problem.ts';
-import type { CelType } from './cel-type.ts';
-import type { CelValue } from './cel-value.ts';
-import { CelFailure, lift } from './cel-value.ts';
-import { parseCel } from './parse-cel.ts';
+import { buildCel } from './build/build-cel.ts';
+import { BuildScope, CelCompileError } from './build/build-scope.ts';
+import { COST_EXCEEDED, COST_LIMIT_PER_CALL } from './value/cel-cost.ts';
+import type { CelEnvironment } from './value/cel-environment.ts';
+import type { CelProblem } from './value/cel-problem.ts';
+import { celProblem } from './value/cel-problem.ts';
+import type { CelType } from './value/cel-type.ts';
+import type { CelValue } from './value/cel-value.ts';
+import { CelFailure, lift } from './value/cel-value.ts';
+import { parseCel } from './syntax/parse-cel.ts';
 
 export type CelCompilation =
   | { readonly ok: true; readonly program: CelProgram }

@@ -1,10 +1,10 @@
-import { BOOL, DYN } from './cel-type.ts';
-import type { CelValue } from './cel-value.ts';
+import { BOOL, DYN } from './value/cel-type.ts';
+import type { CelValue } from './value/cel-value.ts';
 import type { CelCompilation } from './compile-cel.ts';
 import { compileCel } from './compile-cel.ts';
-import { celMapGet, isCelMap } from './cel-map.ts';
+import { celMapGet, isCelMap } from './value/cel-map.ts';
 import { KUBERNETES_CEL } from './kubernetes-environment.ts';
-import { overload } from './overload.ts';
+import { overload } from './value/overload.ts';
 
 /** Condition rules of a ManifestWork: `object` is the applied object; messages also see the `result` of the rule. */
 

@@ -1,4 +1,4 @@
-import { CelEnvironment } from './cel-environment.ts';
+import { CelEnvironment } from './value/cel-environment.ts';
 import { CONVERSIONS } from './library/conversions.ts';
 import { FORMATS } from './library/formats.ts';
 import { NETWORK } from './library/ips.ts';

@@ -1,4 +1,4 @@
-import { DYN } from './cel-type.ts';
+import { DYN } from './value/cel-type.ts';
 import type { CelCompilation } from './compile-cel.ts';
 import { compileCel } from './compile-cel.ts';
 import { KUBERNETES_CEL } from './kubernetes-environment.ts';

@@ -1,13 +1,13 @@
 import type { World } from '../snapshot/world.ts';
-import { clusterVerdict } from './cluster-verdict.ts';
-import type { DecidedPlacement } from './cluster-verdict.ts';
-import { decideOne } from './decide.ts';
-import type { ClusterVerdict, DecisionChange, DecisionChanges } from './explanation.ts';
-import { refusalText } from './refusal-text.ts';
-import { clusterNamed } from './world-lookup.ts';
+import { clusterVerdict } from './verdict/cluster-verdict.ts';
+import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
+import { decideOne } from './verdict/decide.ts';
+import type { ClusterVerdict, DecisionChange, DecisionChanges } from './verdict/explanation.ts';
+import { refusalText } from './words/refusal-text.ts';
+import { clusterNamed } from './world/world-lookup.ts';
 import { type DecisionDifference, decisionDifferences } from './decision-differences.ts';
-import type { WorldDifference } from './world-difference.ts';
-import { worldDifferences } from './world-difference.ts';
+import type { WorldDifference } from './world/world-difference.ts';
+import { worldDifferences } from './world/world-difference.ts';
 
 export interface ChangeSubject {
   readonly world: World;

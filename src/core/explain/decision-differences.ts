@@ -1,9 +1,9 @@
-import type { PlacementDecision } from '../model/placement-decision.ts';
-import { decisionOwner } from '../placement/decision-owner.ts';
-import { PublishedClusters } from '../placement/follow/published-clusters.ts';
-import { sameClusters } from '../publish/cluster-change.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import { decisionOwner } from '../placement/prior/decision-owner.ts';
+import { PublishedClusters } from '../placement/prior/published-clusters.ts';
+import { sameClusters } from '../publish/judge/cluster-change.ts';
 import type { World } from '../snapshot/world.ts';
-import type { WorldDifference } from './world-difference.ts';
+import type { WorldDifference } from './world/world-difference.ts';
 
 export interface DecisionDifference extends WorldDifference {
   /** Clusters that the placement gained or lost. */

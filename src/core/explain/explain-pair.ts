@@ -1,10 +1,10 @@
 import type { World } from '../snapshot/world.ts';
-import { clusterVerdict, isRefusing, taintFindings } from './cluster-verdict.ts';
-import type { DecidedPlacement } from './cluster-verdict.ts';
-import type { PairExplanation, TaintFinding } from './explanation.ts';
-import { findSuggestions } from './find-suggestions.ts';
+import { clusterVerdict, isRefusing, taintFindings } from './verdict/cluster-verdict.ts';
+import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
+import type { PairExplanation, TaintFinding } from './verdict/explanation.ts';
+import { findSuggestions } from './suggest/find-suggestions.ts';
 import { placementHints } from './placement-hints.ts';
-import { clusterNamed } from './world-lookup.ts';
+import { clusterNamed } from './world/world-lookup.ts';
 
 export interface PairSubject {
   readonly world: World;

@@ -1,11 +1,11 @@
-import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import { formatRfc3339, instantFromEpochMs } from '../model/rfc3339.ts';
 import type { World } from '../snapshot/world.ts';
-import { clusterVerdict, decidingStage, scoreFinding } from './cluster-verdict.ts';
-import type { DecidedPlacement } from './cluster-verdict.ts';
-import type { DecisionChanges, PlacementExplanation, RefusalGroup } from './explanation.ts';
-import { MAX_NAMED_CLUSTERS } from './explanation.ts';
-import { notInEligibleSetText, OUTRANKED, refusalText } from './refusal-text.ts';
+import { clusterVerdict, decidingStage, scoreFinding } from './verdict/cluster-verdict.ts';
+import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
+import type { DecisionChanges, PlacementExplanation, RefusalGroup } from './verdict/explanation.ts';
+import { MAX_NAMED_CLUSTERS } from './verdict/explanation.ts';
+import { notInEligibleSetText, OUTRANKED, refusalText } from './words/refusal-text.ts';
 import { placementHints } from './placement-hints.ts';
 
 /** A whole placement: who is selected with which scores, and why all others are not, grouped by reason. */

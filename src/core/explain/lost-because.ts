@@ -1,9 +1,9 @@
-import type { Placement } from '../model/placement.ts';
+import type { Placement } from '../model/kind/placement.ts';
 import type { World } from '../snapshot/world.ts';
-import { clusterVerdict } from './cluster-verdict.ts';
-import { decideOne } from './decide.ts';
-import { refusalText } from './refusal-text.ts';
-import { clusterNamed } from './world-lookup.ts';
+import { clusterVerdict } from './verdict/cluster-verdict.ts';
+import { decideOne } from './verdict/decide.ts';
+import { refusalText } from './words/refusal-text.ts';
+import { clusterNamed } from './world/world-lookup.ts';
 
 export interface LostClusters {
   /** `tainted maintenance` */

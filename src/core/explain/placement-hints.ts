@@ -1,4 +1,4 @@
-import type { Placement, ScoreCoordinate } from '../model/placement.ts';
+import type { Placement, ScoreCoordinate } from '../model/kind/placement.ts';
 import { BUILT_IN_PRIORITIZERS } from '../placement/prioritize/registry.ts';
 import type { World } from '../snapshot/world.ts';
 import { closestName } from '../sources/closest-name.ts';

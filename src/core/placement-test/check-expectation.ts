@@ -1,4 +1,4 @@
-import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import type { Expectation } from './placement-test.ts';
 
 /** What a case decided, as far as expectations look at it. */

@@ -1,7 +1,7 @@
-import type { PlacementRef, WorldChange } from '../explain/world-change.ts';
+import type { PlacementRef, WorldChange } from '../explain/world/world-change.ts';
 import { parseGoDuration } from '../model/go-duration.ts';
-import { compileLabelSelector, matchesLabels } from '../model/label-selector-compile.ts';
-import type { ManagedCluster } from '../model/managed-cluster.ts';
+import { compileLabelSelector, matchesLabels } from '../model/selector/label-selector-compile.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import type { World } from '../snapshot/world.ts';
 import type { ClusterChoice, GivenStep } from './placement-test.ts';
 

@@ -1,6 +1,6 @@
 import type { KindInfo } from '../model/kinds.ts';
-import type { LabelSelector } from '../model/label-selector.ts';
-import type { TaintEffect } from '../model/managed-cluster.ts';
+import type { LabelSelector } from '../model/selector/label-selector.ts';
+import type { TaintEffect } from '../model/kind/managed-cluster.ts';
 import type { KubeObject, ObjectMeta } from '../model/object-meta.ts';
 
 /** A file of the user's repository that says what placements must decide; `berth test` runs it. Never part of a fleet. */

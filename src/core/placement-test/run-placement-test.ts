@@ -1,7 +1,7 @@
-import { applyWorldChanges } from '../explain/apply-world-change.ts';
-import { withRecordedResults } from '../explain/recorded-decisions.ts';
-import type { PlacementRef } from '../explain/world-change.ts';
-import type { ScheduleResult } from '../placement/schedule-result.ts';
+import { applyWorldChanges } from '../explain/world/apply-world-change.ts';
+import { withRecordedResults } from '../explain/world/recorded-decisions.ts';
+import type { PlacementRef } from '../explain/world/world-change.ts';
+import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import type { World } from '../snapshot/world.ts';
 import { checkExpectation } from './check-expectation.ts';
 import { givenChanges } from './given-changes.ts';

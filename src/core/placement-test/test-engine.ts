@@ -1,5 +1,5 @@
-import { decidePlacement } from '../explain/decide.ts';
-import { describePair } from '../explain/describe-pair.ts';
+import { decidePlacement } from '../explain/verdict/decide.ts';
+import { describePair } from '../explain/words/describe-pair.ts';
 import { explainPair } from '../explain/explain-pair.ts';
 import { scheduleAll } from '../placement/schedule-all.ts';
 import type { TestEngine } from './run-placement-test.ts';

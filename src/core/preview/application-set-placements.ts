@@ -1,5 +1,5 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
 
 /** Depth of generators in generators; Argo CD allows two. */
 const MAX_DEPTH = 4;

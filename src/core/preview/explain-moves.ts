@@ -1,6 +1,6 @@
 import { decisionChanges } from '../explain/decision-changes.ts';
-import { decidePlacement } from '../explain/decide.ts';
-import type { DecisionChanges } from '../explain/explanation.ts';
+import { decidePlacement } from '../explain/verdict/decide.ts';
+import type { DecisionChanges } from '../explain/verdict/explanation.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { World } from '../snapshot/world.ts';

@@ -1,6 +1,6 @@
 import type { SourceObject } from '../model/source-object.ts';
 import { refOf } from '../model/object-ref.ts';
-import type { RemovalBudget } from '../publish/removal-budget.ts';
+import type { RemovalBudget } from '../publish/judge/removal-budget.ts';
 import { identityOf } from '../sync/plan-prune.ts';
 
 /** What one source says, and how much a change of it may remove. */

@@ -1,4 +1,4 @@
-import type { ManagedCluster, Taint } from '../model/managed-cluster.ts';
+import type { ManagedCluster, Taint } from '../model/kind/managed-cluster.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { World } from '../snapshot/world.ts';
 

@@ -1,6 +1,6 @@
 import { namespacedName } from '../model/object-ref.ts';
-import type { Placement } from '../model/placement.ts';
-import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { Placement } from '../model/kind/placement.ts';
+import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import type { PlacementPlan, PlacementSide } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';

@@ -1,6 +1,6 @@
-import type { ManifestWork } from '../model/manifest-work.ts';
+import type { ManifestWork } from '../model/kind/manifest-work.ts';
 import type { SourceObject } from '../model/source-object.ts';
-import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import type { World } from '../snapshot/world.ts';
 import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
 

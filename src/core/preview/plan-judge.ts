@@ -1,19 +1,19 @@
 import { jsonEqual } from '../model/json-equal.ts';
 import { namespacedName } from '../model/object-ref.ts';
-import type { Placement } from '../model/placement.ts';
+import type { Placement } from '../model/kind/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { samePlacementSpec } from '../sources/same-placement-spec.ts';
-import type { ScheduleResult } from '../placement/schedule-result.ts';
-import { approvedPlans } from '../publish/approved-plans.ts';
-import type { CompactRecord } from '../publish/compact-record.ts';
-import { decidePublication, type Publication, specHash } from '../publish/decide-publication.ts';
-import { listedClusters } from '../publish/decision-page.ts';
-import type { Hold } from '../publish/judge-result.ts';
-import { type Digest, planToken, unspentToken } from '../publish/plan-token.ts';
-import type { PublishState } from '../publish/publish-state.ts';
-import { recallState } from '../publish/recall-state.ts';
-import { HELD_CONDITION } from '../publish/publish-annotations.ts';
-import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/removal-budget.ts';
+import type { ScheduleResult } from '../placement/result/schedule-result.ts';
+import { approvedPlans } from '../publish/approval/approved-plans.ts';
+import type { CompactRecord } from '../publish/record/compact-record.ts';
+import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
+import { listedClusters } from '../publish/pages/decision-page.ts';
+import type { Hold } from '../publish/judge/judge-result.ts';
+import { type Digest, planToken, unspentToken } from '../publish/approval/plan-token.ts';
+import type { PublishState } from '../publish/judge/publish-state.ts';
+import { recallState } from '../publish/record/recall-state.ts';
+import { HELD_CONDITION } from '../publish/approval/publish-annotations.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 
 /** One side of a merge, as Git says it. */
 export interface GitSide {

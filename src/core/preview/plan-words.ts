@@ -1,5 +1,5 @@
 import { formatRef } from '../model/object-ref.ts';
-import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
+import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { LostFile } from './lost-file.ts';
 import type { ClusterMove, Plan, PlacementPlan, PlacementSide, WorkloadPlan } from './plan.ts';
 

@@ -1,7 +1,7 @@
 import type { ObjectRef } from '../model/object-ref.ts';
 import type { LostFile } from './lost-file.ts';
 import type { SourceLocation } from '../model/source-location.ts';
-import type { ScheduleResult } from '../placement/schedule-result.ts';
+import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 
 /**
  * What would change between two states of a fleet: data first; text, Markdown and JSON are views of it. A plan is

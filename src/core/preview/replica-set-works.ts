@@ -2,7 +2,7 @@ import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
   WORK_PLACEMENT_LABEL,
-} from '../model/manifest-work-replica-set.ts';
+} from '../model/kind/manifest-work-replica-set.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import type { PlanSide } from './plan-input.ts';

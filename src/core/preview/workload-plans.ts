@@ -1,8 +1,8 @@
-import type { ManifestWorkReplicaSet } from '../model/manifest-work-replica-set.ts';
+import type { ManifestWorkReplicaSet } from '../model/kind/manifest-work-replica-set.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import { canonicalJson } from '../model/json-equal.ts';
-import { clusterChange } from '../publish/cluster-change.ts';
+import { clusterChange } from '../publish/judge/cluster-change.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';
 import type { WorkloadPlan } from './plan.ts';

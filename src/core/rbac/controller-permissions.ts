@@ -14,7 +14,7 @@ import {
   PLACEMENT_DECISION,
 } from '../model/kinds.ts';
 import type { Permission } from './permission.ts';
-import { RECORDS_NAME } from '../publish/compact-record.ts';
+import { RECORDS_NAME } from '../publish/record/compact-record.ts';
 
 /** The kinds that a repository of Berth's own is made of, which it may apply and, but for namespaces, delete. */
 const GIT_KINDS: readonly KindInfo[] = [

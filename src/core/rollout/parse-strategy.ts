@@ -1,6 +1,6 @@
 import { parseGoDuration } from '../model/go-duration.ts';
 import type { IntOrString } from '../model/int-or-percent.ts';
-import type { MandatoryGroups, RolloutStrategy } from '../model/manifest-work-replica-set.ts';
+import type { MandatoryGroups, RolloutStrategy } from '../model/kind/manifest-work-replica-set.ts';
 
 /** A rollout strategy with its texts read. Durations in milliseconds; Infinity: no deadline. */
 export type ParsedStrategy =

@@ -2,8 +2,8 @@ import {
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   type PlacementDecision,
-} from '../model/placement-decision.ts';
-import type { MandatoryGroups } from '../model/manifest-work-replica-set.ts';
+} from '../model/kind/placement-decision.ts';
+import type { MandatoryGroups } from '../model/kind/manifest-work-replica-set.ts';
 import { compareUtf8 } from '../model/utf8-order.ts';
 import type { Parsed } from './parse-strategy.ts';
 import type { RolloutGroup, RolloutRules } from './rollout-plan.ts';

@@ -1,5 +1,5 @@
-import type { Requirement } from '../model/label-selector-requirement.ts';
-import { matchesRequirement } from '../model/label-selector-requirement.ts';
+import type { Requirement } from '../model/selector/label-selector-requirement.ts';
+import { matchesRequirement } from '../model/selector/label-selector-requirement.ts';
 import type { Bitset } from './bitset.ts';
 import {
   hasBit,

@@ -1,5 +1,5 @@
-import type { AddOnPlacementScore } from '../model/addon-placement-score.ts';
-import type { ManagedCluster } from '../model/managed-cluster.ts';
+import type { AddOnPlacementScore } from '../model/kind/addon-placement-score.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import { parseQuantity, quantityToNumber } from '../model/quantity.ts';
 import { AttributeIndex } from './attribute-index.ts';
 

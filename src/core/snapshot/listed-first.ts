@@ -1,4 +1,4 @@
-import type { Placement } from '../model/placement.ts';
+import type { Placement } from '../model/kind/placement.ts';
 import { namespacedName } from '../model/object-ref.ts';
 
 /** Lists some placements (`namespace/name`) before the others; among both the order stays. */

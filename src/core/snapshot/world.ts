@@ -1,8 +1,8 @@
-import type { AddOnPlacementScore } from '../model/addon-placement-score.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/managed-cluster-set.ts';
-import type { ManagedCluster } from '../model/managed-cluster.ts';
-import type { PlacementDecision } from '../model/placement-decision.ts';
-import type { Placement } from '../model/placement.ts';
+import type { AddOnPlacementScore } from '../model/kind/addon-placement-score.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import type { Placement } from '../model/kind/placement.ts';
 
 /**
  * Everything a placement decision may depend on, as plain objects in any order; nothing else may influence a result.

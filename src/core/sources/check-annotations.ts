@@ -1,14 +1,14 @@
 import { parseGoDuration } from '../model/go-duration.ts';
 import type { KubeObject } from '../model/object-meta.ts';
-import { annotationWords } from '../publish/annotation-words.ts';
+import { annotationWords } from '../publish/approval/annotation-words.ts';
 import {
   MOVE_ABORT_ANNOTATION,
   MOVE_DEADLINE_ANNOTATION,
   MOVE_POLICY_ANNOTATION,
   RELEASE_ANNOTATION,
   REMOVAL_BUDGET_ANNOTATION,
-} from '../publish/publish-annotations.ts';
-import { parseRemovalBudget } from '../publish/removal-budget.ts';
+} from '../publish/approval/publish-annotations.ts';
+import { parseRemovalBudget } from '../publish/judge/removal-budget.ts';
 import { PRUNE_ANNOTATION } from '../sync/plan-prune.ts';
 import { fieldError, type FieldFinding } from './source-finding.ts';
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { planEntries } from '../publish/approved-plans.ts';
-import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
+import { planEntries } from '../publish/approval/approved-plans.ts';
+import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { fieldError, type FieldFinding } from './source-finding.ts';
 
 /** An approval that cannot be read would approve everything, silently. */

@@ -4,10 +4,10 @@ import {
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
 } from '../model/kinds.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/managed-cluster-set.ts';
-import { CLUSTER_SET_LABEL } from '../model/managed-cluster.ts';
-import type { ManagedCluster } from '../model/managed-cluster.ts';
-import type { Placement } from '../model/placement.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
+import { CLUSTER_SET_LABEL } from '../model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import type { Placement } from '../model/kind/placement.ts';
 import { checkLabelSelector } from './check-selectors.ts';
 import { closestName } from './closest-name.ts';
 import type { FleetObjects } from './fleet-objects.ts';

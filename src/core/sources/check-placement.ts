@@ -1,5 +1,5 @@
 import type { FieldPath } from '../model/field-path.ts';
-import type { Placement, PrioritizerConfig, Toleration } from '../model/placement.ts';
+import type { Placement, PrioritizerConfig, Toleration } from '../model/kind/placement.ts';
 import { checkClaimSelector, checkClusterSelector, checkLabelSelector } from './check-selectors.ts';
 import { closestName } from './closest-name.ts';
 import { fieldError } from './source-finding.ts';

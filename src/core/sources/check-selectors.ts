@@ -1,8 +1,8 @@
 import { compileClusterCel } from '../cel/cluster-cel.ts';
 import type { FieldPath } from '../model/field-path.ts';
-import { compileLabelSelector } from '../model/label-selector-compile.ts';
-import type { LabelSelector } from '../model/label-selector.ts';
-import type { ClusterClaimSelector, ClusterSelector } from '../model/placement.ts';
+import { compileLabelSelector } from '../model/selector/label-selector-compile.ts';
+import type { LabelSelector } from '../model/selector/label-selector.ts';
+import type { ClusterClaimSelector, ClusterSelector } from '../model/kind/placement.ts';
 import { fieldError } from './source-finding.ts';
 import type { FieldFinding } from './source-finding.ts';
 

@@ -1,7 +1,7 @@
 import { PLACEMENT } from '../model/kinds.ts';
-import type { Placement } from '../model/placement.ts';
+import type { Placement } from '../model/kind/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
-import { PLAN_ANNOTATION } from '../publish/publish-annotations.ts';
+import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { checkAnnotations } from './check-annotations.ts';
 import { checkApprovedPlans } from './check-approved-plans.ts';
 import { checkClusterSets } from './check-cluster-sets.ts';

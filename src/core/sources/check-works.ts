@@ -1,6 +1,6 @@
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../model/kinds.ts';
-import type { ManifestWorkReplicaSet } from '../model/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../model/manifest-work.ts';
+import type { ManifestWorkReplicaSet } from '../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../model/kind/manifest-work.ts';
 import { parseFieldPath } from '../model/field-path.ts';
 import type { FieldPath } from '../model/field-path.ts';
 import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';

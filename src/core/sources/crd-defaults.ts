@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../model/managed-cluster.ts';
-import type { Placement, PrioritizerConfig } from '../model/placement.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import type { Placement, PrioritizerConfig } from '../model/kind/placement.ts';
 
 /**
  * The defaults of OCM's custom resource definitions that change a decision: a hub fills them in on write, so a plan from

@@ -1,4 +1,4 @@
-import type { AddOnPlacementScore } from '../model/addon-placement-score.ts';
+import type { AddOnPlacementScore } from '../model/kind/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
   MANAGED_CLUSTER,
@@ -7,10 +7,10 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '../model/kinds.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/managed-cluster-set.ts';
-import type { ManagedCluster } from '../model/managed-cluster.ts';
-import type { PlacementDecision } from '../model/placement-decision.ts';
-import type { Placement } from '../model/placement.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import type { Placement } from '../model/kind/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import type { World } from '../snapshot/world.ts';
 import { defaultedPlacement, stampedCluster } from './crd-defaults.ts';

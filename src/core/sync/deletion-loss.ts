@@ -1,4 +1,4 @@
-import type { RemovalBudget } from '../publish/removal-budget.ts';
+import type { RemovalBudget } from '../publish/judge/removal-budget.ts';
 
 /** What one placement, replica set or cluster loses by deletions. */
 export interface DeletionLoss {

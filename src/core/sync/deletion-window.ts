@@ -1,6 +1,6 @@
-import type { Digest } from '../publish/plan-token.ts';
-import { RECENT_DELETIONS_ANNOTATION } from '../publish/publish-annotations.ts';
-import { REMOVAL_WINDOW_MS } from '../publish/removal-window.ts';
+import type { Digest } from '../publish/approval/plan-token.ts';
+import { RECENT_DELETIONS_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
 import { objectMark, splitMarks } from './object-mark.ts';
 
 /** Deletions this close to each other count as one: a source that loses its objects commit by commit loses them all the same. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../model/object-meta.ts';
-import { SCHEDULING_DISABLE_ANNOTATION } from '../model/placement.ts';
-import { SCHEDULER_ANNOTATION } from '../publish/publish-annotations.ts';
-import type { Digest } from '../publish/plan-token.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../model/kind/placement.ts';
+import { SCHEDULER_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import type { Digest } from '../publish/approval/plan-token.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 

@@ -1,6 +1,6 @@
-import { listNames } from '../publish/judge-result.ts';
-import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
-import type { Digest } from '../publish/plan-token.ts';
+import { listNames } from '../publish/judge/judge-result.ts';
+import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
+import type { Digest } from '../publish/approval/plan-token.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 import { durationText } from './duration-text.ts';
 import { type EarlierLosses, lostBefore } from './loss-window.ts';

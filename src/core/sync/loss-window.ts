@@ -1,5 +1,5 @@
-import type { Digest } from '../publish/plan-token.ts';
-import { RECENT_LOSSES_ANNOTATION } from '../publish/publish-annotations.ts';
+import type { Digest } from '../publish/approval/plan-token.ts';
+import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 import { objectMark } from './object-mark.ts';
 

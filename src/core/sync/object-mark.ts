@@ -1,4 +1,4 @@
-import type { Digest } from '../publish/plan-token.ts';
+import type { Digest } from '../publish/approval/plan-token.ts';
 
 /** Characters of a mark. */
 const LENGTH = 10;

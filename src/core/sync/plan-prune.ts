@@ -1,10 +1,10 @@
 import type { KubeObject } from '../model/object-meta.ts';
 import { formatRef, type ObjectRef, refOf } from '../model/object-ref.ts';
-import { listNames } from '../publish/judge-result.ts';
-import type { Digest } from '../publish/plan-token.ts';
-import { planToken, unspentToken } from '../publish/plan-token.ts';
-import { RELEASE_ANNOTATION } from '../publish/publish-annotations.ts';
-import { type RemovalBudget, removalLimit } from '../publish/removal-budget.ts';
+import { listNames } from '../publish/judge/judge-result.ts';
+import type { Digest } from '../publish/approval/plan-token.ts';
+import { planToken, unspentToken } from '../publish/approval/plan-token.ts';
+import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import { deletionMark, type EarlierDeletions, goneBefore } from './deletion-window.ts';
 import { durationText } from './duration-text.ts';
 import { judgeLosses } from './judge-losses.ts';

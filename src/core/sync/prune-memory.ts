@@ -6,8 +6,8 @@ import {
   MEMBERS_BEFORE_ANNOTATION,
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
-} from '../publish/publish-annotations.ts';
-import { releaseTokens } from '../publish/release-tokens.ts';
+} from '../publish/approval/publish-annotations.ts';
+import { releaseTokens } from '../publish/approval/release-tokens.ts';
 import { countingDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
 import { type EarlierLoss, parseLosses } from './loss-window.ts';
 import { type PruneInput, standingIdentities } from './plan-prune.ts';

@@ -1,5 +1,8 @@
-import { type Digest, withSpent } from '../publish/plan-token.ts';
-import { RELEASED_OBJECTS_ANNOTATION, SPENT_TOKENS_ANNOTATION } from '../publish/publish-annotations.ts';
+import { type Digest, withSpent } from '../publish/approval/plan-token.ts';
+import {
+  RELEASED_OBJECTS_ANNOTATION,
+  SPENT_TOKENS_ANNOTATION,
+} from '../publish/approval/publish-annotations.ts';
 import { objectMark, splitMarks } from './object-mark.ts';
 
 /** What the parent of an ApplySet remembers of the releases of its deletions. */

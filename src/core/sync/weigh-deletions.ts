@@ -8,15 +8,15 @@ import {
   NAMESPACE,
   PLACEMENT,
 } from '../model/kinds.ts';
-import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '../model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../model/manifest-work.ts';
+import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../model/kind/manifest-work.ts';
 import type { KubeObject, ObjectMeta } from '../model/object-meta.ts';
 import { formatRef, namespacedName, refOf } from '../model/object-ref.ts';
-import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
-import type { Placement } from '../model/placement.ts';
+import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
+import type { Placement } from '../model/kind/placement.ts';
 import { isMember, membershipOf } from '../placement/filter/set-membership.ts';
-import { HELD_CONDITION, REMOVAL_BUDGET_ANNOTATION } from '../publish/publish-annotations.ts';
-import { parseRemovalBudget, type RemovalBudget } from '../publish/removal-budget.ts';
+import { HELD_CONDITION, REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import type { World } from '../snapshot/world.ts';
 import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import type { DeletionLoss } from './deletion-loss.ts';

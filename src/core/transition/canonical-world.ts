@@ -1,7 +1,7 @@
 import { namespacedName } from '../model/object-ref.ts';
-import type { Placement } from '../model/placement.ts';
-import type { PlacementDecision } from '../model/placement-decision.ts';
-import { decisionOwner } from '../placement/decision-owner.ts';
+import type { Placement } from '../model/kind/placement.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import { decisionOwner } from '../placement/prior/decision-owner.ts';
 import type { World } from '../snapshot/world.ts';
 
 /** A world in its canonical order. */

@@ -1,12 +1,12 @@
 import { namespacedName } from '../model/object-ref.ts';
 import type { KubeObject } from '../model/object-meta.ts';
-import type { PlacementDecision } from '../model/placement-decision.ts';
-import { decisionOwner } from '../placement/decision-owner.ts';
-import type { ScheduleResult } from '../placement/schedule-result.ts';
-import { sameClusters } from '../publish/cluster-change.ts';
-import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/decision-page.ts';
-import { joinGroups } from '../publish/desired-groups.ts';
-import { groupsOfPages, membersOf } from '../publish/recorded-groups.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import { decisionOwner } from '../placement/prior/decision-owner.ts';
+import type { ScheduleResult } from '../placement/result/schedule-result.ts';
+import { sameClusters } from '../publish/judge/cluster-change.ts';
+import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/pages/decision-page.ts';
+import { joinGroups } from '../publish/pages/desired-groups.ts';
+import { groupsOfPages, membersOf } from '../publish/record/recorded-groups.ts';
 
 /**
  * Results with what is published in the place of what is decided. The two differ while something is held, and while the inventory has

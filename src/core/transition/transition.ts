@@ -1,7 +1,7 @@
-import { PublishedClusters } from '../placement/follow/published-clusters.ts';
+import { PublishedClusters } from '../placement/prior/published-clusters.ts';
 import type { EachResult } from '../placement/engine.ts';
-import type { ScheduleResult } from '../placement/schedule-result.ts';
-import { sameClusters } from '../publish/cluster-change.ts';
+import type { ScheduleResult } from '../placement/result/schedule-result.ts';
+import { sameClusters } from '../publish/judge/cluster-change.ts';
 import type { World } from '../snapshot/world.ts';
 import { type CanonicalWorld, canonicalWorld } from './canonical-world.ts';
 import { withOutcomes } from './with-outcomes.ts';

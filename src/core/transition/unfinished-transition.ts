@@ -1,8 +1,8 @@
-import type { PlacementDecision } from '../model/placement-decision.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
 import { namespacedName } from '../model/object-ref.ts';
-import { decisionOwner } from '../placement/decision-owner.ts';
-import { clustersListed } from '../placement/follow/listed-page.ts';
-import { type ClusterChange, clusterChange } from '../publish/cluster-change.ts';
+import { decisionOwner } from '../placement/prior/decision-owner.ts';
+import { clustersListed } from '../placement/prior/listed-page.ts';
+import { type ClusterChange, clusterChange } from '../publish/judge/cluster-change.ts';
 import type { World } from '../snapshot/world.ts';
 import type { Transition } from './transition.ts';
 import { withOutcomes } from './with-outcomes.ts';

@@ -1,8 +1,8 @@
 import { apiVersionOf, PLACEMENT_DECISION } from '../model/kinds.ts';
-import type { PlacementDecision } from '../model/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../model/placement-decision.ts';
-import { decisionOwner } from '../placement/decision-owner.ts';
-import { pageListing } from '../placement/follow/listed-page.ts';
+import type { PlacementDecision } from '../model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
+import { decisionOwner } from '../placement/prior/decision-owner.ts';
+import { pageListing } from '../placement/prior/listed-page.ts';
 import type { World } from '../snapshot/world.ts';
 
 /**

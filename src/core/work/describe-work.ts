@@ -1,4 +1,4 @@
-import type { FieldValue, ManifestCondition, ManifestWork } from '../model/manifest-work.ts';
+import type { FieldValue, ManifestCondition, ManifestWork } from '../model/kind/manifest-work.ts';
 import type { Condition } from '../model/object-meta.ts';
 import { printableLines } from '../model/printable.ts';
 import { findCondition } from './conditions/condition-list.ts';

@@ -1,5 +1,5 @@
-import { REPLICA_SET_LABEL } from '../model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../model/manifest-work.ts';
+import { REPLICA_SET_LABEL } from '../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../model/kind/manifest-work.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { apiVersionOf, MANIFEST_WORK } from '../model/kinds.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../model/manifest-work.ts';
-import { labelValueProblem } from '../model/label-syntax.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../model/kind/manifest-work.ts';
+import { labelValueProblem } from '../model/selector/label-syntax.ts';
 import { sameWorkSpec } from './manifests/same-work-spec.ts';
 
 /** On works that a person made by name, so that a later command finds those it has to change or take away. */

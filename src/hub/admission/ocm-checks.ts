@@ -1,20 +1,10 @@
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
 import { agentRightsCheck } from './ocm/agent-rights-check.ts';
+import { isWriteOf } from './ocm/is-write-of.ts';
 import { reviewManagedCluster, stampTaints } from './ocm/managed-cluster-check.ts';
 import { reviewSetBinding } from './ocm/set-binding-check.ts';
 
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
-
-/** Whether a write is about the objects of a resource themselves: creations and updates, not status, not deletions. */
-export function isWriteOf(write: AdmissionWrite, group: string, plural: string): boolean {
-  const { definition } = write.ref;
-  return (
-    definition.group === group &&
-    definition.plural === plural &&
-    write.subresource === '' &&
-    write.operation !== 'DELETE'
-  );
-}
 
 const managedClusterCheck: AdmissionCheck = Object.assign(
   (write: AdmissionWrite) =>

@@ -1,4 +1,4 @@
-import { codePointCount } from '../../core/cel/code-points.ts';
+import { codePointCount } from '../../core/cel/value/code-points.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, isObject } from '../json/json-value.ts';

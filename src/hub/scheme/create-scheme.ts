@@ -1,5 +1,5 @@
 import { builtinDefinitions } from './builtin/builtin-definitions.ts';
-import { ocmDefinitions } from './ocm/ocm-definitions.ts';
+import { ocmDefinitions } from './ocm-definitions.ts';
 import type { ResourceDefinition } from '../schema/resource-definition.ts';
 import { Scheme } from './scheme.ts';
 

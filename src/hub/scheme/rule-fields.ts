@@ -1,7 +1,7 @@
-import type { CelCallNode, CelNode } from '../../core/cel/cel-node.ts';
-import type { CelProblem } from '../../core/cel/cel-problem.ts';
-import { celProblem } from '../../core/cel/cel-problem.ts';
-import { parseCel } from '../../core/cel/parse-cel.ts';
+import type { CelCallNode, CelNode } from '../../core/cel/syntax/cel-node.ts';
+import type { CelProblem } from '../../core/cel/value/cel-problem.ts';
+import { celProblem } from '../../core/cel/value/cel-problem.ts';
+import { parseCel } from '../../core/cel/syntax/parse-cel.ts';
 import { celFieldName } from '../schema/cel/cel-field-name.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject } from '../json/json-value.ts';

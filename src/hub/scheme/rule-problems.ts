@@ -1,4 +1,4 @@
-import { celProblemText } from '../../core/cel/cel-problem.ts';
+import { celProblemText } from '../../core/cel/value/cel-problem.ts';
 import type { CelProgram } from '../../core/cel/compile-cel.ts';
 import { compileValidation } from '../../core/cel/validation-cel.ts';
 import type { FieldPath } from '../schema/field-path.ts';

@@ -1,5 +1,5 @@
-import type { Column } from './column.ts';
-import { AGE_COLUMN, NAME_COLUMN } from './column.ts';
+import type { Column } from './columns/column.ts';
+import { AGE_COLUMN, NAME_COLUMN } from './columns/column.ts';
 import * as core from './columns/core-columns.ts';
 import * as other from './columns/other-columns.ts';
 import * as workload from './columns/workload-columns.ts';

@@ -3,9 +3,9 @@ import { formatJsonPathValue } from '../../core/jsonpath/format-value.ts';
 import { parseJsonPath } from '../../core/jsonpath/parse-template.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import type { PrinterColumn } from '../schema/resource-definition.ts';
-import type { Column } from './column.ts';
-import { AGE_COLUMN, NAME_COLUMN } from './column.ts';
-import { ageText } from './human-duration.ts';
+import type { Column } from './columns/column.ts';
+import { AGE_COLUMN, NAME_COLUMN } from './columns/column.ts';
+import { ageText } from './columns/human-duration.ts';
 
 /** Columns of a custom resource: its name and what its definition declares; name and age when it declares nothing. */
 export function customColumns(declared: readonly PrinterColumn[]): readonly Column[] {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import type { ResourceRef, ResourceVersion } from '../schema/resource-definition.ts';
 import { builtinColumns } from './builtin-columns.ts';
-import type { Column } from './column.ts';
+import type { Column } from './columns/column.ts';
 import { customColumns } from './custom-columns.ts';
 import { partialMetadata } from './partial-metadata.ts';
 

@@ -3,7 +3,7 @@ import { ConflictError, InputError } from '../../../src/core/errors.ts';
 import { MANAGED_CLUSTER, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi, WatchEvent } from '../../../src/core/ports.ts';
-import { fieldConflicts } from '../../../src/adapters/kube/kube-errors.ts';
+import { fieldConflicts } from '../../../src/adapters/kube/transport/kube-errors.ts';
 
 export interface ContractSubject {
   readonly api: KubeApi;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ObjectStore } from '../../../src/adapters/kube/object-store.ts';
+import { ObjectStore } from '../../../src/adapters/kube/cache/object-store.ts';
 
 const object = (resourceVersion: string, value: string) => ({
   apiVersion: 'v1',

@@ -3,7 +3,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';

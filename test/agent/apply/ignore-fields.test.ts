@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 import { IgnoreFieldError, removeIgnoredFields } from '../../../src/agent/apply/ignore-fields.ts';
 import { JqRunner } from '../../../src/agent/apply/jq-runner.ts';
-import type { IgnoreField } from '../../../src/core/model/manifest-work.ts';
+import type { IgnoreField } from '../../../src/core/model/kind/manifest-work.ts';
 
 const WIDGET = {
   apiVersion: 'example.com/v1',

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ExecutorReviews, READ_ANSWER_MS } from '../../../src/agent/executor/executor-reviews.ts';
 import { chosenExecutor } from '../../../src/core/work/applied/executor-subject.ts';
 import { readAccess } from '../../../src/agent/executor/read-access.ts';
-import type { ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';

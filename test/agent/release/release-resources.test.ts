@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { kindOfResource } from '../../../src/core/work/applied/applied-resources.ts';
 import { releaseResources } from '../../../src/agent/release/release-resources.ts';
-import type { AppliedResource } from '../../../src/core/model/applied-manifest-work.ts';
+import type { AppliedResource } from '../../../src/core/model/kind/applied-manifest-work.ts';
 import type { OwnerReference } from '../../../src/core/model/object-meta.ts';
 import { CLAIM_LABEL } from '../../../src/core/work/applied/claim.ts';
 import { appliedWorkOwner } from '../../../src/core/work/applied/ownership.ts';

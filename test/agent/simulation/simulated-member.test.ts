@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SimulatedMember } from '../../../src/agent/simulation/simulated-member.ts';
 import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
-import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { configMap, CONFIG_MAP } from '../agent-world.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import {
   ADDON_PLACEMENT_SCORE,
   type KindInfo,

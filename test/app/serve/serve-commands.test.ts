@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
 import { PLACEMENT } from '../../../src/core/model/kinds.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';

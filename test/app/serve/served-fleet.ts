@@ -8,7 +8,7 @@ import { type FleetController, serveFleet } from '../../../src/app/serve/serve-f
 import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { Condition } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { HubOptions } from '../../../src/hub/hub-options.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';

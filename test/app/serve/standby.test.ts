@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { askArgoEndpoint } from '../../../src/app/demo/ask-argo-endpoint.ts';
 import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
-import { RECORDS_NAME, recordsOf } from '../../../src/core/publish/compact-record.ts';
+import { RECORDS_NAME, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
 import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
 import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
 import { CONFIG_MAP, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';

@@ -1,7 +1,7 @@
 import { type KindInfo, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
-import { decisionPageOf, publishedClusters } from '../../../src/core/publish/decision-page.ts';
+import { decisionPageOf, publishedClusters } from '../../../src/core/publish/pages/decision-page.ts';
 import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
 
 /** A client of the hub that notes which page it showed, counts writes of works, and whose writes of clusters wait until they are let through. */

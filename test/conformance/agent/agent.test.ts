@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import { hubHashOf } from '../../../src/agent/options/agent-settings.ts';
 import { ImpersonatingClients } from '../../../src/agent/cluster/impersonating-clients.ts';
 import { startAgent, type Agent } from '../../../src/agent/start-agent.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import type { KubeConfig } from '../../../src/adapters/kube/kube-config.ts';
-import { KubeConnection } from '../../../src/adapters/kube/kube-connection.ts';
-import { readBody } from '../../../src/adapters/kube/read-body.ts';
+import type { KubeConfig } from '../../../src/adapters/kube/config/kube-config.ts';
+import { KubeConnection } from '../../../src/adapters/kube/transport/kube-connection.ts';
+import { readBody } from '../../../src/adapters/kube/transport/read-body.ts';
 import type { Json } from './recorded.ts';
 
 export interface RawAnswer {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { ManifestCondition } from '../../../src/core/model/manifest-work.ts';
+import type { ManifestCondition } from '../../../src/core/model/kind/manifest-work.ts';
 import type {
   AppliedManifestWorkSpec,
   AppliedResource,
-} from '../../../src/core/model/applied-manifest-work.ts';
+} from '../../../src/core/model/kind/applied-manifest-work.ts';
 import type { Condition } from '../../../src/core/model/object-meta.ts';
 
 export type Json = Record<string, unknown>;

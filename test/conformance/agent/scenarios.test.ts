@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ManifestConfig, ManifestWork } from '../../../src/core/model/manifest-work.ts';
+import type { ManifestConfig, ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { Agent } from '../../../src/agent/start-agent.ts';

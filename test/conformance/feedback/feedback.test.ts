@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../../src/core/jsonpath/exact-json.ts';
-import type { FeedbackRule, FeedbackValue } from '../../../src/core/model/manifest-work.ts';
+import type { FeedbackRule, FeedbackValue } from '../../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { aggregateErrorTexts, readFeedback } from '../../../src/core/work/feedback/feedback.ts';
 

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { applyWorldChanges } from '../../../src/core/explain/apply-world-change.ts';
-import { decideOne, decidePlacement } from '../../../src/core/explain/decide.ts';
-import { describePair } from '../../../src/core/explain/describe-pair.ts';
-import { describePlacement } from '../../../src/core/explain/describe-placement.ts';
+import { applyWorldChanges } from '../../../src/core/explain/world/apply-world-change.ts';
+import { decideOne, decidePlacement } from '../../../src/core/explain/verdict/decide.ts';
+import { describePair } from '../../../src/core/explain/words/describe-pair.ts';
+import { describePlacement } from '../../../src/core/explain/words/describe-placement.ts';
 import { explainPair } from '../../../src/core/explain/explain-pair.ts';
 import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
-import type { PairExplanation } from '../../../src/core/explain/explanation.ts';
-import { recordedClusters } from '../../../src/core/explain/recorded-decisions.ts';
+import type { PairExplanation } from '../../../src/core/explain/verdict/explanation.ts';
+import { recordedClusters } from '../../../src/core/explain/world/recorded-decisions.ts';
 import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 

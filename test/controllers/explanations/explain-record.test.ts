@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
-import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ReflectorPosition } from '../../../src/adapters/kube/reflector.ts';
+import type { ReflectorPosition } from '../../../src/adapters/kube/cache/reflector.ts';
 import { HubContinuity } from '../../../src/controllers/inventory/hub-continuity.ts';
 import { InputError, TransientError } from '../../../src/core/errors.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';

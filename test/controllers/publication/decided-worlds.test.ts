@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DecidedWorlds } from '../../../src/controllers/publication/decided-worlds.ts';
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 
 describe('DecidedWorlds', () => {

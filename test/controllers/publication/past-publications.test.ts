@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { PastPublications } from '../../../src/controllers/publication/past-publications.ts';
-import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import { decisionRecord } from '../../fakes/decision-record.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 

@@ -6,7 +6,7 @@ import {
   isPlanWaiting,
   type PlanOutcome,
   type SourcePlans,
-} from '../../../src/core/publish/pending-plans.ts';
+} from '../../../src/core/publish/approval/pending-plans.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 
 const MINUTE = 60_000;

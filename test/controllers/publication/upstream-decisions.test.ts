@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ObjectStore } from '../../../src/adapters/kube/object-store.ts';
+import { ObjectStore } from '../../../src/adapters/kube/cache/object-store.ts';
 import type { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
-import { PublishedBook } from '../../../src/core/publish/published-book.ts';
+import { PublishedBook } from '../../../src/core/publish/pages/published-book.ts';
 import { UpstreamDecisions } from '../../../src/controllers/publication/upstream-decisions.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { OTHERS_QUIET_MS } from '../../../src/core/publish/machine/pages-of-others.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SchedulingLoop } from '../../../src/controllers/scheduling/scheduling-loop.ts';
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { Transition } from '../../../src/core/transition/transition.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 

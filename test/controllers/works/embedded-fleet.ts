@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import type { KindInfo } from '../../../src/core/model/kinds.ts';
 import { startHub } from '../../../src/hub/start-hub.ts';
 import { Fleet } from './work-fleet.ts';

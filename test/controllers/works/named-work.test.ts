@@ -4,7 +4,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
 import {
   applyNamedWork,
   createReplicaSet,

@@ -1,4 +1,4 @@
-import type { CelValue } from '../../../src/core/cel/cel-value.ts';
+import type { CelValue } from '../../../src/core/cel/value/cel-value.ts';
 import {
   CelDouble,
   CelFailure,
@@ -6,8 +6,8 @@ import {
   CelOptional,
   CelUint,
   lift,
-} from '../../../src/core/cel/cel-value.ts';
-import { DYN } from '../../../src/core/cel/cel-type.ts';
+} from '../../../src/core/cel/value/cel-value.ts';
+import { DYN } from '../../../src/core/cel/value/cel-type.ts';
 import { compileCel } from '../../../src/core/cel/compile-cel.ts';
 import { KUBERNETES_CEL } from '../../../src/core/cel/kubernetes-environment.ts';
 

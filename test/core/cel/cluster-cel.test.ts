@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { celProblemText } from '../../../src/core/cel/cel-problem.ts';
+import { celProblemText } from '../../../src/core/cel/value/cel-problem.ts';
 import { compileClusterCel } from '../../../src/core/cel/cluster-cel.ts';
-import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
 
 const CLUSTER: ManagedCluster = {
   apiVersion: 'cluster.open-cluster-management.io/v1',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { applyWorldChanges } from '../../../src/core/explain/apply-world-change.ts';
-import { decidePlacement } from '../../../src/core/explain/decide.ts';
+import { applyWorldChanges } from '../../../src/core/explain/world/apply-world-change.ts';
+import { decidePlacement } from '../../../src/core/explain/verdict/decide.ts';
 import { decisionChanges } from '../../../src/core/explain/decision-changes.ts';
-import { describePlacement } from '../../../src/core/explain/describe-placement.ts';
+import { describePlacement } from '../../../src/core/explain/words/describe-placement.ts';
 import { explainPlacement } from '../../../src/core/explain/explain-placement.ts';
-import type { WorldChange } from '../../../src/core/explain/world-change.ts';
+import type { WorldChange } from '../../../src/core/explain/world/world-change.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { cluster, placement, score, world } from './worlds.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lostBecause } from '../../../src/core/explain/lost-because.ts';
-import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import { ONE_BOUND_SET } from '../placement/worlds.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { placementHints } from '../../../src/core/explain/placement-hints.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';

@@ -1,10 +1,10 @@
-import type { AddOnPlacementScore } from '../../../src/core/model/addon-placement-score.ts';
+import type { AddOnPlacementScore } from '../../../src/core/model/kind/addon-placement-score.ts';
 import type {
   ManagedClusterSet,
   ManagedClusterSetBinding,
-} from '../../../src/core/model/managed-cluster-set.ts';
-import type { ManagedCluster, Taint } from '../../../src/core/model/managed-cluster.ts';
-import type { Placement, PlacementSpec } from '../../../src/core/model/placement.ts';
+} from '../../../src/core/model/kind/managed-cluster-set.ts';
+import type { ManagedCluster, Taint } from '../../../src/core/model/kind/managed-cluster.ts';
+import type { Placement, PlacementSpec } from '../../../src/core/model/kind/placement.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 
 export const NOW = '2026-03-01T12:00:00Z';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { SpreadConstraint } from '../../../src/core/model/placement.ts';
+import type { SpreadConstraint } from '../../../src/core/model/kind/placement.ts';
 import { PlacementEngine } from '../../../src/core/placement/engine.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../../../src/core/placement/filter/prefer-no-select.ts';
 import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { ClusterSketch, WorldSketch } from './worlds.ts';
 import { BY_SCORE, worldOf } from './worlds.ts';
 

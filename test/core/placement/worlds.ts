@@ -1,6 +1,6 @@
-import type { ManagedCluster, Taint } from '../../../src/core/model/managed-cluster.ts';
-import type { Placement, PlacementSpec } from '../../../src/core/model/placement.ts';
-import { PLACEMENT_LABEL } from '../../../src/core/model/placement-decision.ts';
+import type { ManagedCluster, Taint } from '../../../src/core/model/kind/managed-cluster.ts';
+import type { Placement, PlacementSpec } from '../../../src/core/model/kind/placement.ts';
+import { PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 
 const API = 'cluster.open-cluster-management.io';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ManagedCluster } from '../../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
 import { overlayWorld } from '../../../src/core/preview/overlay-world.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 

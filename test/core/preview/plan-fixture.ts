@@ -1,6 +1,6 @@
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { namespacedName } from '../../../src/core/model/object-ref.ts';
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { PlanJudges, PlanSide } from '../../../src/core/preview/plan-input.ts';
 import { worldOf } from '../../../src/core/sources/world-of.ts';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { SourceObject } from '../../../src/core/model/source-object.ts';
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import { PlanJudge, type PlanJudgeOptions } from '../../../src/core/preview/plan-judge.ts';
-import type { CompactRecord } from '../../../src/core/publish/compact-record.ts';
-import { specHash } from '../../../src/core/publish/decide-publication.ts';
+import type { CompactRecord } from '../../../src/core/publish/record/compact-record.ts';
+import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 
 const NOW = '2026-01-01T12:00:00Z';
 const KEY = 'team/web';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RolloutStrategy } from '../../../src/core/model/manifest-work-replica-set.ts';
+import type { RolloutStrategy } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
 import { planRollout } from '../../../src/core/rollout/plan-rollout.ts';
 import type {
   ClusterRolloutStatus,

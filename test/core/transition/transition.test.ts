@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Placement, PlacementSpec } from '../../../src/core/model/placement.ts';
-import type { PlacementDecision } from '../../../src/core/model/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../../../src/core/model/placement-decision.ts';
+import type { Placement, PlacementSpec } from '../../../src/core/model/kind/placement.ts';
+import type { PlacementDecision } from '../../../src/core/model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
 import type { EachResult } from '../../../src/core/placement/engine.ts';
 import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
 import { scheduleEach } from '../../../src/core/placement/schedule-each.ts';
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import type { TransitionOptions } from '../../../src/core/transition/transition.ts';
 import { completeTransition } from '../../../src/core/transition/transition.ts';

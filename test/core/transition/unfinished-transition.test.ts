@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Placement } from '../../../src/core/model/placement.ts';
-import { type PlacementDecision, PLACEMENT_LABEL } from '../../../src/core/model/placement-decision.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import { type PlacementDecision, PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
 import type { World } from '../../../src/core/snapshot/world.ts';
 import {
   movesOf,

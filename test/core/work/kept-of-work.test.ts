@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { keptOfWork } from '../../../src/core/work/kept-of-work.ts';
-import { REPLICA_SET_LABEL } from '../../../src/core/model/manifest-work-replica-set.ts';
+import { REPLICA_SET_LABEL } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 
 const workload = { manifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
 import { ReplicaSetWorld } from './replica-set-world.ts';
 
 const APPLIED = { Applied: 'True', Available: 'True' } as const;

@@ -1,11 +1,11 @@
 import type {
   ManifestWorkReplicaSet,
   RolloutStrategy,
-} from '../../../src/core/model/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/manifest-work.ts';
+} from '../../../src/core/model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
 import type { Condition } from '../../../src/core/model/object-meta.ts';
-import type { PlacementDecision } from '../../../src/core/model/placement-decision.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import type { PlacementDecision } from '../../../src/core/model/kind/placement-decision.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import { planReplicaSet } from '../../../src/core/work/replica-set/plan-replica-set.ts';
 import type {
   ReplicaSetInput,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/hub/json/json-value.ts';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../src/hub/scheme/crd.ts';
 import type { ResourceRef } from '../../../src/hub/schema/resource-definition.ts';
-import { ageText, humanDuration } from '../../../src/hub/table/human-duration.ts';
+import { ageText, humanDuration } from '../../../src/hub/table/columns/human-duration.ts';
 import { renderTable } from '../../../src/hub/table/table.ts';
 
 const scheme = createScheme();

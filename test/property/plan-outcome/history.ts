@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
-import { RECORDS_LABEL, recordsOf } from '../../../src/core/publish/compact-record.ts';
+import { RECORDS_LABEL, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
 import { ADDON_PLACEMENT_SCORE, apiVersionOf, CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import { formatRef } from '../../../src/core/model/object-ref.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';

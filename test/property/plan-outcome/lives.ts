@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import type { FleetController } from '../../../src/app/serve/serve-fleet.ts';
-import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
+import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { DiskLife } from '../../fakes/mortal-disk.ts';
 import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';

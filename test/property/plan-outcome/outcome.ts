@@ -1,6 +1,6 @@
 import { CONFIG_MAP, MANIFEST_WORK, PLACEMENT } from '../../../src/core/model/kinds.ts';
-import { REPLICA_SET_LABEL } from '../../../src/core/model/manifest-work-replica-set.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
+import { REPLICA_SET_LABEL } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { parentOfSource } from '../../../src/core/sync/apply-set.ts';

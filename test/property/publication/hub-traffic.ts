@@ -1,5 +1,5 @@
-import { placementOfPage } from '../../../src/core/publish/decision-page.ts';
-import type { Purpose } from '../../../src/core/publish/machine/placement-state.ts';
+import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
+import type { Purpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { type HubRequest, KEY, type ModelHub } from './model-hub.ts';
 import type { InFlight, ModelProcess } from './model-process.ts';
 import type { PublicationOracle } from './publication-oracle.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
-import { pageLabels, placementOfPage } from '../../../src/core/publish/decision-page.ts';
-import type { PlacementAction } from '../../../src/core/publish/machine/placement-action.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import { pageLabels, placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
+import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 
 export const KEY = 'team-a/web';
 const GROUP_INDEX = 'cluster.open-cluster-management.io/decision-group-index';

@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/placement.ts';
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
-import { specHash } from '../../../src/core/publish/decide-publication.ts';
-import { placementOfPage } from '../../../src/core/publish/decision-page.ts';
-import { decidedText, type DecisionRecord, sealRecord } from '../../../src/core/publish/decision-record.ts';
-import type { PlacementAction } from '../../../src/core/publish/machine/placement-action.ts';
-import type { PlacementEvent } from '../../../src/core/publish/machine/placement-event.ts';
-import type { Facts } from '../../../src/core/publish/machine/placement-facts.ts';
-import { INITIAL_STATE, type PlacementState } from '../../../src/core/publish/machine/placement-state.ts';
+import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
+import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
+import {
+  decidedText,
+  type DecisionRecord,
+  sealRecord,
+} from '../../../src/core/publish/record/decision-record.ts';
+import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
+import type { PlacementEvent } from '../../../src/core/publish/machine/state/placement-event.ts';
+import type { Facts } from '../../../src/core/publish/machine/state/placement-facts.ts';
+import {
+  INITIAL_STATE,
+  type PlacementState,
+} from '../../../src/core/publish/machine/state/placement-state.ts';
 import { step } from '../../../src/core/publish/machine/step.ts';
-import type { PublishedDecision } from '../../../src/core/publish/published-decision.ts';
-import type { PublishState } from '../../../src/core/publish/publish-state.ts';
+import type { PublishedDecision } from '../../../src/core/publish/pages/published-decision.ts';
+import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import { type HubChange, type HubRequest, KEY } from './model-hub.ts';
 
 export const digest = (text: string): string => createHash('sha1').update(text).digest('hex');

@@ -1,4 +1,4 @@
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 
 /** The clusters in groups of this size. */
 export function modelResult(

@@ -1,16 +1,16 @@
-import type { ScheduleResult } from '../../../src/core/placement/schedule-result.ts';
-import { compactRecord } from '../../../src/core/publish/compact-record.ts';
-import { specHash } from '../../../src/core/publish/decide-publication.ts';
-import type { DecisionRecord } from '../../../src/core/publish/decision-record.ts';
-import type { PlacementAction } from '../../../src/core/publish/machine/placement-action.ts';
-import type { Facts } from '../../../src/core/publish/machine/placement-facts.ts';
+import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import { compactRecord } from '../../../src/core/publish/record/compact-record.ts';
+import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
+import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
+import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
+import type { Facts } from '../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   type PendingPlan,
   planAfterFollow,
   planAfterJudgement,
-} from '../../../src/core/publish/pending-plans.ts';
-import { planToken } from '../../../src/core/publish/plan-token.ts';
-import { recallState } from '../../../src/core/publish/recall-state.ts';
+} from '../../../src/core/publish/approval/pending-plans.ts';
+import { planToken } from '../../../src/core/publish/approval/plan-token.ts';
+import { recallState } from '../../../src/core/publish/record/recall-state.ts';
 import { seeded } from '../../fakes/seeded-random.ts';
 import { HubTraffic } from './hub-traffic.ts';
 import { clustersOf, HANDS, KEY, ModelHub } from './model-hub.ts';

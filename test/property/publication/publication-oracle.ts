@@ -1,6 +1,6 @@
-import type { PlacementAction } from '../../../src/core/publish/machine/placement-action.ts';
-import type { Purpose } from '../../../src/core/publish/machine/placement-state.ts';
-import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/removal-window.ts';
+import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
+import type { Purpose } from '../../../src/core/publish/machine/state/placement-state.ts';
+import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-window.ts';
 
 /** One write of a controller: what the pages listed before and after it, and what it was for. */
 export interface SeenWrite {

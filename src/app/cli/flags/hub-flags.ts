@@ -22,7 +22,7 @@ export function asksHub(flags: HubFlags & { readonly hub: boolean }): boolean {
 
 /** Connects, runs, and frees the connection. The client is loaded only here: other commands start without it. */
 export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi) => Promise<T>): Promise<T> {
-  const { loadKubeConfig } = await import('../../../adapters/kube/load-kube-config.ts');
+  const { loadKubeConfig } = await import('../../../adapters/kube/config/load-kube-config.ts');
   const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
   const { systemClock } = await import('../../../adapters/clock/system-clock.ts');
   const file = flags.kubeconfig ?? io.env['KUBECONFIG'];

@@ -3,7 +3,7 @@ import type { WorkQueue } from '../../../runtime/work-queue.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../../core/publish/published-book.ts';
+import type { PublishedBook } from '../../../core/publish/pages/published-book.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeFleetOptions } from '../../settings/serve-options.ts';
 

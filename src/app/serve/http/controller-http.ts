@@ -9,14 +9,14 @@ import { type HttpListener, listenHttp } from '../../../adapters/http/http-liste
 import { TlsPair } from '../../../adapters/http/tls-pair.ts';
 import { sha256 } from '../../../adapters/store/world-digest.ts';
 import type { Logger } from '../../../core/ports.ts';
-import type { ManagedClusterSet } from '../../../core/model/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../../core/model/managed-cluster.ts';
+import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
 import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import { isLoopbackHost } from '../../../adapters/http/loopback-host.ts';
 import type { ServeHttpOptions } from '../../settings/serve-options.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import type { PublishedPlacement } from '../../../core/publish/published-book.ts';
+import type { PublishedPlacement } from '../../../core/publish/pages/published-book.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 /** On a Placement: its ApplicationSets may get an empty list. */

@@ -1,11 +1,11 @@
 import { errorText } from '../../../core/errors.ts';
-import type { Placement } from '../../../core/model/placement.ts';
+import type { Placement } from '../../../core/model/kind/placement.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
-import { HELD_CONDITION } from '../../../core/publish/publish-annotations.ts';
+import { HELD_CONDITION } from '../../../core/publish/approval/publish-annotations.ts';
 import type { Leadership, LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../../core/publish/published-book.ts';
+import type { PublishedBook } from '../../../core/publish/pages/published-book.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeFleetOptions } from '../../settings/serve-options.ts';
 

@@ -6,7 +6,7 @@ import {
 import { printable } from '../../../core/model/printable.ts';
 import type { FirstReads } from '../../../controllers/sources/progress/first-reads.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
-import type { PublishedBook } from '../../../core/publish/published-book.ts';
+import type { PublishedBook } from '../../../core/publish/pages/published-book.ts';
 
 /** A first read that takes longer counts as one that failed: a forge that hangs must not keep a controller from being ready. */
 const PATIENCE_MS = 60_000;

@@ -4,7 +4,10 @@ import { CONFIG_MAP, type KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { refOf } from '../../../core/model/object-ref.ts';
 import type { KubeApi, ObjectList } from '../../../core/ports.ts';
-import { HELD_MESSAGE_ANNOTATION, HELD_TOKEN_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import {
+  HELD_MESSAGE_ANNOTATION,
+  HELD_TOKEN_ANNOTATION,
+} from '../../../core/publish/approval/publish-annotations.ts';
 import {
   APPLY_SET_ID_LABEL,
   APPLY_SET_PART_OF_LABEL,

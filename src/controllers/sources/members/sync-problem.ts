@@ -1,4 +1,4 @@
-import { fieldConflicts, mayBeAllowedLater } from '../../../adapters/kube/kube-errors.ts';
+import { fieldConflicts, mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
 import { type BerthError, errorText, TransientError } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../../adapters/kube/object-store.ts';
+import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { isNewer } from '../../../core/model/resource-version.ts';

@@ -1,8 +1,8 @@
 import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { Digest } from '../../../core/publish/plan-token.ts';
+import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { Clock } from '../../../core/ports.ts';
-import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
 import type { Fleet } from '../manifests/fleet.ts';
 import { FirstReads } from './first-reads.ts';

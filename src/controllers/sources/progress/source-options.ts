@@ -2,7 +2,7 @@ import type { SignaturePolicy } from '../../../adapters/git/program/commit-signa
 import type { GitAuth } from '../../../adapters/git/repository/git-auth.ts';
 import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
 import type { CommitStatusTarget } from '../../../adapters/scm/commit-status.ts';
-import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 
 export interface ServeSource {
   /** Names the source in status, events and its ApplySet; a DNS label. Default `fleet`. */

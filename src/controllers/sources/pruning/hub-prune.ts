@@ -1,7 +1,10 @@
 import { BerthError, errorText } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import { RELEASE_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../../core/publish/publish-annotations.ts';
+import {
+  RELEASE_ANNOTATION,
+  RELEASED_BY_ANNOTATION,
+} from '../../../core/publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { type DeletionRecord, deletionRecord } from '../../../core/sync/deletion-record.ts';
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';

@@ -1,8 +1,8 @@
 import type pLimit from 'p-limit';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
-import type { Digest } from '../../../core/publish/plan-token.ts';
-import type { RemovalBudget } from '../../../core/publish/removal-budget.ts';
+import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { type PruneMemory, readPruneMemory, rememberedInput } from '../../../core/sync/prune-memory.ts';
 import type { ApplySetRegistry } from '../members/apply-set-registry.ts';

@@ -12,7 +12,7 @@ import {
 import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
-} from '../../../core/model/manifest-work-replica-set.ts';
+} from '../../../core/model/kind/manifest-work-replica-set.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi, ListOptions } from '../../../core/ports.ts';
 import { type Dependents, isWeighed } from '../../../core/sync/weigh-deletions.ts';

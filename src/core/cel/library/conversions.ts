@@ -1,7 +1,7 @@
 import { utf8LengthBytes } from '../../model/utf8-length.ts';
-import { celMapSize } from '../cel-map.ts';
-import { traverseCost } from '../cel-cost.ts';
-import type { CelResult, CelValue, CelDuration, CelTimestamp } from '../cel-value.ts';
+import { celMapSize } from '../value/cel-map.ts';
+import { traverseCost } from '../value/cel-cost.ts';
+import type { CelResult, CelValue, CelDuration, CelTimestamp } from '../value/cel-value.ts';
 import {
   CelDouble,
   CelFailure,
@@ -10,10 +10,10 @@ import {
   celTypeName,
   MAX_INT,
   MAX_UINT,
-} from '../cel-value.ts';
-import { codePointCount } from '../code-points.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+} from '../value/cel-value.ts';
+import { codePointCount } from '../value/code-points.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 import { checkedInt, checkedUint } from './operators.ts';
 import { formatDuration, formatTimestamp } from './time.ts';
 

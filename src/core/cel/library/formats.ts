@@ -1,9 +1,9 @@
-import { labelKeyProblem, labelValueProblem } from '../../model/label-syntax.ts';
-import { patternCost } from '../cel-cost.ts';
-import type { CelResult } from '../cel-value.ts';
-import { CelFailure, CelOpaque, CelOptional, OPTIONAL_NONE } from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import { labelKeyProblem, labelValueProblem } from '../../model/selector/label-syntax.ts';
+import { patternCost } from '../value/cel-cost.ts';
+import type { CelResult } from '../value/cel-value.ts';
+import { CelFailure, CelOpaque, CelOptional, OPTIONAL_NONE } from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 import { parseTimestamp } from './time.ts';
 
 /** The Kubernetes format library: `format.dns1123Label().validate(x)` gives the problems, or none. */

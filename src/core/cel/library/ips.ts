@@ -1,8 +1,8 @@
-import { rewriteCost, traverseCost } from '../cel-cost.ts';
-import type { CelResult, CelValue } from '../cel-value.ts';
-import { CelFailure, CelOpaque } from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import { rewriteCost, traverseCost } from '../value/cel-cost.ts';
+import type { CelResult, CelValue } from '../value/cel-value.ts';
+import { CelFailure, CelOpaque } from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 import type { IpAddress } from './ip-address.ts';
 import { formatIp, maskIp, parseIp, widthOf } from './ip-address.ts';
 

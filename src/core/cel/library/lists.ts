@@ -1,10 +1,10 @@
-import { deepTraverseCost } from '../cel-cost.ts';
-import { celEquals, compareNumbers, isNumber } from '../cel-equality.ts';
-import type { CelResult, CelValue } from '../cel-value.ts';
-import { CelDouble, CelDuration, CelFailure, CelTimestamp, CelUint, lift } from '../cel-value.ts';
-import { compareCodePoints } from '../code-points.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import { deepTraverseCost } from '../value/cel-cost.ts';
+import { celEquals, compareNumbers, isNumber } from '../value/cel-equality.ts';
+import type { CelResult, CelValue } from '../value/cel-value.ts';
+import { CelDouble, CelDuration, CelFailure, CelTimestamp, CelUint, lift } from '../value/cel-value.ts';
+import { compareCodePoints } from '../value/code-points.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 import { checkedInt, checkedUint } from './operators.ts';
 
 /** The Kubernetes list library: isSorted, sum, min, max, indexOf, lastIndexOf. */

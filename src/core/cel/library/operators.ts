@@ -1,8 +1,8 @@
-import { celEquals, compareNumbers } from '../cel-equality.ts';
-import { compareCost, concatCost, inListCost } from '../cel-cost.ts';
-import { celMapGet, celMapKey } from '../cel-map.ts';
-import type { CelNumber } from '../cel-equality.ts';
-import type { CelResult, CelValue } from '../cel-value.ts';
+import { celEquals, compareNumbers } from '../value/cel-equality.ts';
+import { compareCost, concatCost, inListCost } from '../value/cel-cost.ts';
+import { celMapGet, celMapKey } from '../value/cel-map.ts';
+import type { CelNumber } from '../value/cel-equality.ts';
+import type { CelResult, CelValue } from '../value/cel-value.ts';
 import {
   CelDouble,
   CelDuration,
@@ -13,10 +13,10 @@ import {
   MAX_INT,
   MAX_UINT,
   MIN_INT,
-} from '../cel-value.ts';
-import { compareCodePoints } from '../code-points.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+} from '../value/cel-value.ts';
+import { compareCodePoints } from '../value/code-points.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 
 const OVERFLOW = new CelFailure('integer overflow');
 const DIVISION_BY_ZERO = new CelFailure('division by zero');

@@ -1,5 +1,5 @@
-import { celMapSize, isCelMap } from '../cel-map.ts';
-import type { CelResult, CelValue } from '../cel-value.ts';
+import { celMapSize, isCelMap } from '../value/cel-map.ts';
+import type { CelResult, CelValue } from '../value/cel-value.ts';
 import {
   CelDouble,
   CelDuration,
@@ -10,9 +10,9 @@ import {
   celTypeName,
   lift,
   OPTIONAL_NONE,
-} from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+} from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 
 /** Optional values. `or`, `orValue`, `optMap` and `optFlatMap` are macros: build-optional-macro.ts. */
 

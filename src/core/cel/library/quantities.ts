@@ -7,11 +7,11 @@ import {
   quantityToInteger,
   quantityToNumber,
 } from '../../model/quantity.ts';
-import { traverseCost } from '../cel-cost.ts';
-import type { CelResult } from '../cel-value.ts';
-import { CelDouble, CelFailure, CelOpaque } from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import { traverseCost } from '../value/cel-cost.ts';
+import type { CelResult } from '../value/cel-value.ts';
+import { CelDouble, CelFailure, CelOpaque } from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 
 /** The Kubernetes quantity library. */
 export class CelQuantity extends CelOpaque {

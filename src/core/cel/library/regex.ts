@@ -1,9 +1,9 @@
 import { RE2JS } from 're2js';
-import { regexCost } from '../cel-cost.ts';
-import type { CelResult } from '../cel-value.ts';
-import { CelFailure } from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import { regexCost } from '../value/cel-cost.ts';
+import type { CelResult } from '../value/cel-value.ts';
+import { CelFailure } from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 
 /**
  * `matches` and the Kubernetes regex library. The language is RE2: linear time whatever the pattern. JavaScript's own

@@ -1,7 +1,7 @@
-import { traverseCost } from '../cel-cost.ts';
-import { CelFailure, CelOpaque } from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import { traverseCost } from '../value/cel-cost.ts';
+import { CelFailure, CelOpaque } from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 
 /** The Kubernetes semver library: Semantic Versioning 2.0; `normalize` forgives a leading v, missing parts and zeros. */
 export class CelSemver extends CelOpaque {

@@ -1,6 +1,6 @@
-import { celMapGet, celMapKeys, isCelMap } from '../cel-map.ts';
-import { traverseCost } from '../cel-cost.ts';
-import type { CelResult, CelValue } from '../cel-value.ts';
+import { celMapGet, celMapKeys, isCelMap } from '../value/cel-map.ts';
+import { traverseCost } from '../value/cel-cost.ts';
+import type { CelResult, CelValue } from '../value/cel-value.ts';
 import {
   CelDouble,
   CelDuration,
@@ -10,9 +10,9 @@ import {
   CelUint,
   celTypeName,
   lift,
-} from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+} from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 import { doubleText } from './conversions.ts';
 import { formatDuration, formatTimestamp } from './time.ts';
 

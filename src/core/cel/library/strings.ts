@@ -1,9 +1,15 @@
-import { assembleCost, containsCost, deepTraverseCost, rewriteCost, traverseCost } from '../cel-cost.ts';
-import type { CelResult } from '../cel-value.ts';
-import { CelFailure } from '../cel-value.ts';
-import { codePointCount, codePoints, hasSurrogates, toCodePointIndex } from '../code-points.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import {
+  assembleCost,
+  containsCost,
+  deepTraverseCost,
+  rewriteCost,
+  traverseCost,
+} from '../value/cel-cost.ts';
+import type { CelResult } from '../value/cel-value.ts';
+import { CelFailure } from '../value/cel-value.ts';
+import { codePointCount, codePoints, hasSurrogates, toCodePointIndex } from '../value/code-points.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 
 /** The standard text functions and the `strings` extension. Indexes count code points. */
 

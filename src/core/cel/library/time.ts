@@ -1,5 +1,5 @@
 import { parseRfc3339 } from '../../model/rfc3339.ts';
-import { CelDuration, CelFailure, CelTimestamp } from '../cel-value.ts';
+import { CelDuration, CelFailure, CelTimestamp } from '../value/cel-value.ts';
 
 /** Text forms of timestamps (RFC 3339) and durations (Go's notation), exact to the nanosecond. */
 

@@ -1,7 +1,7 @@
-import type { CelResult, CelTimestamp } from '../cel-value.ts';
-import { CelDuration, CelFailure } from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import type { CelResult, CelTimestamp } from '../value/cel-value.ts';
+import { CelDuration, CelFailure } from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 import { parseDuration, parseTimestamp, splitMs, timestampOfSeconds } from './time.ts';
 
 /** Timestamps and durations: making them and taking them apart. */

@@ -1,8 +1,8 @@
-import { traverseCost } from '../cel-cost.ts';
-import { CelFailure, CelMap, CelOpaque } from '../cel-value.ts';
-import type { CelMapKey, CelValue } from '../cel-value.ts';
-import type { CelOverload } from '../overload.ts';
-import { overload } from '../overload.ts';
+import { traverseCost } from '../value/cel-cost.ts';
+import { CelFailure, CelMap, CelOpaque } from '../value/cel-value.ts';
+import type { CelMapKey, CelValue } from '../value/cel-value.ts';
+import type { CelOverload } from '../value/overload.ts';
+import { overload } from '../value/overload.ts';
 
 /**
  * The Kubernetes URL library. Go's request-URI rules decide what a URL is (absolute URI or absolute path), and parts

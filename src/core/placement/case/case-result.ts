@@ -1,5 +1,5 @@
 import type { Condition } from '../../model/object-meta.ts';
-import type { DecisionGroupStatus } from '../../model/placement.ts';
+import type { DecisionGroupStatus } from '../../model/kind/placement.ts';
 
 /**
  * The outside shape of one decision, as `berth simulate` prints it and as recorded answers are compared.

@@ -1,18 +1,18 @@
-import type { PlacementDecision } from '../../model/placement-decision.ts';
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import {
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   MAX_CLUSTERS_PER_DECISION,
   PLACEMENT_LABEL,
-} from '../../model/placement-decision.ts';
-import type { DecisionGroupStatus } from '../../model/placement.ts';
+} from '../../model/kind/placement-decision.ts';
+import type { DecisionGroupStatus } from '../../model/kind/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../model/rfc3339.ts';
 import type { World } from '../../snapshot/world.ts';
 import type { CaseDecision, CaseResult } from './case-result.ts';
 import type { EngineOptions } from '../engine.ts';
 import { PlacementEngine } from '../engine.ts';
-import type { ScheduleResult } from '../schedule-result.ts';
-import { placementKey } from '../scheduling-index.ts';
+import type { ScheduleResult } from '../result/schedule-result.ts';
+import { placementKey } from '../index/scheduling-index.ts';
 import type { PlacementTrace } from '../trace/trace.ts';
 
 /** Schedules all placements of a world and tells each decision with everything that led to it. */

@@ -1,7 +1,7 @@
-import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
-import { celProblemText } from '../../cel/cel-problem.ts';
+import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
+import { celProblemText } from '../../cel/value/cel-problem.ts';
 import { compileClusterCel } from '../../cel/cluster-cel.ts';
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 
 /** Compiles one expression of a celSelector. The engine calls it once per distinct text. */
 export type CompileCel = (expression: string) => CelCompilation;

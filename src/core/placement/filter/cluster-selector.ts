@@ -1,8 +1,8 @@
-import { COST_BUDGET } from '../../cel/cel-cost.ts';
-import type { CompiledSelector } from '../../model/label-selector-compile.ts';
-import { compileLabelSelector, matchesLabels } from '../../model/label-selector-compile.ts';
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { ClusterSelector } from '../../model/placement.ts';
+import { COST_BUDGET } from '../../cel/value/cel-cost.ts';
+import type { CompiledSelector } from '../../model/selector/label-selector-compile.ts';
+import { compileLabelSelector, matchesLabels } from '../../model/selector/label-selector-compile.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { ClusterSelector } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { intersectWith, putBit, readBits } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';

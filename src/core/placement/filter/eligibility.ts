@@ -1,20 +1,20 @@
-import { CLUSTER_SET_LABEL } from '../../model/managed-cluster.ts';
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/managed-cluster-set.ts';
-import type { Placement } from '../../model/placement.ts';
+import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/kind/managed-cluster-set.ts';
+import type { Placement } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { countBits, hasBit, makeBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
+import type { FilterClass } from './filter-class.ts';
 import { isMember, membershipOf, type SetMembership } from './set-membership.ts';
 
 /** All placements that may use the same sets share one class: the clusters those sets hold, less those being deleted. */
-export interface EligibilityClass {
+export interface EligibilityClass extends FilterClass {
   /** Eligible sets, sorted. */
   readonly sets: readonly string[];
   /** Names of the valid bindings of the namespace, sorted. */
   readonly validBindings: readonly string[];
-  readonly bits: Bitset;
-  /** How many clusters `bits` holds. */
+  /** How many clusters pass. */
   count: number;
 }
 
@@ -64,7 +64,7 @@ export class Eligibility {
     const known = this.#classes.get(key);
     if (known !== undefined) return known;
     const bits = this.#membersOf(sets);
-    const fresh = { sets, validBindings, bits, count: countBits(bits) };
+    const fresh = { sets, validBindings, passNew: bits, passDecided: bits, count: countBits(bits) };
     this.#classes.set(key, fresh);
     return fresh;
   }
@@ -76,8 +76,8 @@ export class Eligibility {
     const alive = cluster.metadata.deletionTimestamp === undefined;
     return [...this.#classes.values()].filter((eligibility) => {
       const eligible = alive && eligibility.sets.some((set) => memberOf.has(set));
-      if (hasBit(eligibility.bits, number) === eligible) return false;
-      putBit(eligibility.bits, number, eligible);
+      if (hasBit(eligibility.passNew, number) === eligible) return false;
+      putBit(eligibility.passNew, number, eligible);
       eligibility.count += eligible ? 1 : -1;
       return true;
     });

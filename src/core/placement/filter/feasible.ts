@@ -1,11 +1,17 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { hasBit, intersectWith } from '../../snapshot/bitset.ts';
-import type { CompiledPlacement } from '../scheduling-index.ts';
+import type { FilterClass } from './filter-class.ts';
+import type { FilterClasses, Filters } from './registry.ts';
+
+/** What a placement asks of all filters. */
+interface Filtered {
+  readonly filters: Filters;
+}
 
 /** Clusters that are available and pass the predicates; a fresh set. */
-export function matchingClusters({ eligibility, predicate }: CompiledPlacement): Bitset {
-  const bits = eligibility.bits.slice();
-  intersectWith(bits, predicate.bits);
+export function matchingClusters({ eligibility, predicate }: Omit<FilterClasses, 'tolerations'>): Bitset {
+  const bits = eligibility.passNew.slice();
+  intersectWith(bits, predicate.passNew);
   return bits;
 }
 
@@ -13,23 +19,36 @@ export function matchingClusters({ eligibility, predicate }: CompiledPlacement):
  * Clusters that pass all filters; a fresh set.
  * @param prior this placement's decisions of before, which NoSelectIfNew taints spare
  */
-export function feasibleClusters(compiled: CompiledPlacement, prior: Bitset): Bitset {
-  const available = compiled.eligibility.bits;
-  const matching = compiled.predicate.bits;
-  const { passNew, passDecided } = compiled.tolerations;
-  const bits = new Uint32Array(available.length);
-  for (let i = 0; i < bits.length; i++) {
-    const passing = (passNew[i] as number) | ((passDecided[i] as number) & (prior[i] as number));
-    bits[i] = (available[i] as number) & (matching[i] as number) & passing;
-  }
+export function feasibleClusters({ filters }: Filtered, prior: Bitset): Bitset {
+  const bits = passing(filters[0], prior);
+  for (let i = 1; i < filters.length; i++) keepPassing(bits, filters[i] as FilterClass, prior);
   return bits;
 }
 
+function passing({ passNew, passDecided }: FilterClass, prior: Bitset): Bitset {
+  const bits = passNew.slice();
+  if (passNew === passDecided) return bits;
+  for (let i = 0; i < bits.length; i++)
+    bits[i] = (bits[i] as number) | ((passDecided[i] as number) & (prior[i] as number));
+  return bits;
+}
+
+/** bits = those of them that pass */
+function keepPassing(bits: Bitset, { passNew, passDecided }: FilterClass, prior: Bitset): void {
+  if (passNew === passDecided) return intersectWith(bits, passNew);
+  for (let i = 0; i < bits.length; i++) {
+    const passing = (passNew[i] as number) | ((passDecided[i] as number) & (prior[i] as number));
+    bits[i] = (bits[i] as number) & passing;
+  }
+}
+
 /** Whether one cluster passes all filters. */
-export function isFeasible(compiled: CompiledPlacement, cluster: number, decided: boolean): boolean {
-  const { eligibility, predicate, tolerations } = compiled;
-  if (!hasBit(eligibility.bits, cluster) || !hasBit(predicate.bits, cluster)) return false;
-  return hasBit(decided ? tolerations.passDecided : tolerations.passNew, cluster);
+export function isFeasible({ filters }: Filtered, cluster: number, decided: boolean): boolean {
+  for (let i = 0; i < filters.length; i++) {
+    const { passNew, passDecided } = filters[i] as FilterClass;
+    if (!hasBit(decided ? passDecided : passNew, cluster)) return false;
+  }
+  return true;
 }
 
 export function isEmpty(bits: Bitset): boolean {

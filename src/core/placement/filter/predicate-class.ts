@@ -1,19 +1,21 @@
-import type { ClusterPredicate } from '../../model/placement.ts';
+import type { ClusterPredicate } from '../../model/kind/placement.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { hasBit, makeBitset, makeFullBitset, putBit, uniteWith } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
 import type { CompileCel } from './cel-hook.ts';
 import type { CompiledClusterSelector } from './cluster-selector.ts';
 import { compileClusterSelector, findScoreIn, matchesCluster, selectClusters } from './cluster-selector.ts';
+import type { FilterClass } from './filter-class.ts';
 
 /** All placements with the same predicates share one class: the clusters that at least one predicate selects. */
-export class PredicateClass {
+export class PredicateClass implements FilterClass {
   /** One per predicate; empty when there are none (everything passes) or when one does not build. */
   readonly selectors: readonly CompiledClusterSelector[];
   /** What does not build. */
   readonly problem: string | undefined;
   readonly usesCel: boolean;
-  readonly bits: Bitset;
+  readonly passNew: Bitset;
+  readonly passDecided: Bitset;
 
   constructor(predicates: readonly ClusterPredicate[], fleet: Fleet, compileCel: CompileCel) {
     const compiled = predicates.map(({ requiredClusterSelector }) =>
@@ -23,7 +25,8 @@ export class PredicateClass {
     this.selectors =
       this.problem === undefined ? compiled.flatMap((result) => (result.ok ? [result.selector] : [])) : [];
     this.usesCel = this.selectors.some((selector) => selector.cel.length > 0);
-    this.bits = this.#select(predicates, fleet);
+    this.passNew = this.#select(predicates, fleet);
+    this.passDecided = this.passNew;
   }
 
   /** Keys whose change can change the class. */
@@ -40,8 +43,8 @@ export class PredicateClass {
     if (this.selectors.length === 0) return false;
     const find = findScoreIn(fleet, cluster);
     const passes = this.selectors.some((one) => matchesCluster(one, fleet.cluster(cluster), find));
-    const changed = hasBit(this.bits, cluster) !== passes;
-    putBit(this.bits, cluster, passes);
+    const changed = hasBit(this.passNew, cluster) !== passes;
+    putBit(this.passNew, cluster, passes);
     return changed;
   }
 

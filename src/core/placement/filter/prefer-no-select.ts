@@ -1,4 +1,4 @@
-import type { Placement } from '../../model/placement.ts';
+import type { Placement } from '../../model/kind/placement.ts';
 
 /**
  * OCM declares the taint effect PreferNoSelect and gives it no meaning. A placement with this annotation set to exactly

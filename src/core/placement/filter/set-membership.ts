@@ -1,8 +1,8 @@
-import { compileLabelSelector, matchesLabels } from '../../model/label-selector-compile.ts';
-import type { CompiledSelector } from '../../model/label-selector-compile.ts';
-import { CLUSTER_SET_LABEL } from '../../model/managed-cluster.ts';
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { ManagedClusterSet } from '../../model/managed-cluster-set.ts';
+import { compileLabelSelector, matchesLabels } from '../../model/selector/label-selector-compile.ts';
+import type { CompiledSelector } from '../../model/selector/label-selector-compile.ts';
+import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
 import { labelOf } from '../../snapshot/fleet.ts';
 
 /** How a set says which clusters it holds. */

@@ -1,5 +1,5 @@
-import type { Taint } from '../../model/managed-cluster.ts';
-import type { Toleration } from '../../model/placement.ts';
+import type { Taint } from '../../model/kind/managed-cluster.ts';
+import type { Toleration } from '../../model/kind/placement.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import { addSeconds, compareInstants, parseRfc3339 } from '../../model/rfc3339.ts';
 

@@ -1,10 +1,11 @@
-import type { Taint } from '../../model/managed-cluster.ts';
-import type { Toleration } from '../../model/placement.ts';
+import type { Taint } from '../../model/kind/managed-cluster.ts';
+import type { Toleration } from '../../model/kind/placement.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import { compareInstants } from '../../model/rfc3339.ts';
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { hasBit, makeFullBitset, putBit } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
+import type { FilterClass } from './filter-class.ts';
 import {
   judgeTaint,
   matchTolerations,
@@ -18,7 +19,7 @@ import {
  * which pass when they are already decided (NoSelectIfNew makes the difference), and which carry a PreferNoSelect
  * taint that nothing tolerates.
  */
-export class TolerationClass {
+export class TolerationClass implements FilterClass {
   readonly tolerations: readonly Toleration[];
   /** What is wrong with the tolerations (wire text). */
   readonly problem: string | undefined;

@@ -1,11 +1,11 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { bitsToArray, makeBitset, putBit } from '../../snapshot/bitset.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
-import type { DecidedState } from '../decided-state.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
 import { feasibleClusters } from '../filter/feasible.ts';
-import { listDecisions, ownDecisions } from '../own-decisions.ts';
-import type { OwnDecisions } from '../own-decisions.ts';
-import type { CompiledPlacement } from '../scheduling-index.ts';
+import { listDecisions, ownDecisions } from '../prior/own-decisions.ts';
+import type { OwnDecisions } from '../prior/own-decisions.ts';
+import type { CompiledPlacement } from '../index/scheduling-index.ts';
 
 /** Numbers of a fleet before and after clusters came or went. */
 export interface Renumbering {

@@ -1,4 +1,4 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import { claimMapOf } from '../../snapshot/fleet.ts';
 
 /** What placement can read of a cluster, and whether it differs between two states of it. */

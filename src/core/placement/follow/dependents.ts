@@ -1,7 +1,7 @@
 import type { ResourceName } from '../../snapshot/fleet.ts';
 import type { ChangedFields } from './changed-fields.ts';
 import type { PredicateClass } from '../filter/predicate-class.ts';
-import type { CompiledPlacement } from '../scheduling-index.ts';
+import type { CompiledPlacement } from '../index/scheduling-index.ts';
 
 const NOBODY: ReadonlySet<number> = new Set();
 

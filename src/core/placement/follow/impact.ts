@@ -1,13 +1,13 @@
-import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import { epochMsOf } from '../../model/rfc3339.ts';
 import { hasBit } from '../../snapshot/bitset.ts';
-import type { DecidedState } from '../decided-state.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
 import type { Dependents } from './dependents.ts';
 import { changedFields } from './changed-fields.ts';
 import { isFeasible } from '../filter/feasible.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
 
 /**
  * Finds the placements that a change can matter to, while it brings the index up to date. A placement is affected when

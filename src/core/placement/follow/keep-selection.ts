@@ -1,8 +1,8 @@
 import { hasBit } from '../../snapshot/bitset.ts';
-import type { DecidedState } from '../decided-state.ts';
-import type { DecisionBook } from '../decision-book.ts';
-import type { OwnDecisions } from '../own-decisions.ts';
-import { decisionChange } from '../own-decisions.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
+import type { DecisionBook } from '../prior/decision-book.ts';
+import type { OwnDecisions } from '../prior/own-decisions.ts';
+import { decisionChange } from '../prior/own-decisions.ts';
 import { gainSinceKept } from '../prioritize/score-clusters.ts';
 
 /** So many changed clusters are looked at one by one, however few there are in all. */

@@ -1,9 +1,9 @@
-import type { Placement } from '../../model/placement.ts';
-import type { DecidedState } from '../decided-state.ts';
+import type { Placement } from '../../model/kind/placement.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
 import { Dependents } from './dependents.ts';
 import { readsDifferently } from './placement-change.ts';
-import type { CompiledPlacement } from '../scheduling-index.ts';
-import { placementKey } from '../scheduling-index.ts';
+import type { CompiledPlacement } from '../index/scheduling-index.ts';
+import { placementKey } from '../index/scheduling-index.ts';
 
 interface Listed {
   readonly compiled: CompiledPlacement;

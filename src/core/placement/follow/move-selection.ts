@@ -1,13 +1,13 @@
 import { putBit } from '../../snapshot/bitset.ts';
-import { SUCCESS } from '../decide-placement.ts';
-import type { DecidedState } from '../decided-state.ts';
+import { SUCCESS } from '../decide/decide-placement.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
 import type { MembersChange } from '../select/decision-groups.ts';
 import { moveMembers } from '../select/decision-groups.ts';
-import { finishDecision } from '../finish-decision.ts';
-import type { DecisionChange, OwnDecisions } from '../own-decisions.ts';
-import { requeueAtMs } from '../requeue-time.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
-import type { Splice, Standing } from '../standing.ts';
+import { finishDecision } from '../decide/finish-decision.ts';
+import type { DecisionChange, OwnDecisions } from '../prior/own-decisions.ts';
+import { requeueAtMs } from '../decide/requeue-time.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
+import type { Splice, Standing } from '../decide/standing.ts';
 
 const NOBODY = new Uint32Array(0);
 

@@ -1,5 +1,5 @@
-import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/placement.ts';
-import type { Placement } from '../../model/placement.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
+import type { Placement } from '../../model/kind/placement.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../filter/prefer-no-select.ts';
 
 /** Whether two states of a placement differ in something that scheduling reads; a new status alone is no reason. */

@@ -1,20 +1,20 @@
 import type { Bitset } from '../../snapshot/bitset.ts';
 import { hasBit, putBit, readBits } from '../../snapshot/bitset.ts';
-import { scoreInput } from '../decide-placement.ts';
-import type { DecidedState } from '../decided-state.ts';
-import type { DecisionBook } from '../decision-book.ts';
+import { scoreInput } from '../decide/decide-placement.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
+import type { DecisionBook } from '../prior/decision-book.ts';
 import { isFeasible } from '../filter/feasible.ts';
-import type { OwnDecisions } from '../own-decisions.ts';
-import { decisionChange } from '../own-decisions.ts';
+import type { OwnDecisions } from '../prior/own-decisions.ts';
+import { decisionChange } from '../prior/own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
 import { FEW, isSelectionKept } from './keep-selection.ts';
 import { moveSelection, timeAgain } from './move-selection.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { KeptScores } from '../prioritize/score-clusters.ts';
 import { keepScoresOf, measureClusters, scoreClusters } from '../prioritize/score-clusters.ts';
-import type { Entry, Standing, StandingBasis } from '../standing.ts';
+import type { Entry, Standing, StandingBasis } from '../decide/standing.ts';
 
 /** What happened since the last decision: the decisions as they are, and clusters that a delta touched. */
 export interface Happening {

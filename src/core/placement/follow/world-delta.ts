@@ -1,7 +1,7 @@
-import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { Placement } from '../../model/placement.ts';
+import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '../../model/kind/managed-cluster-set.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { Placement } from '../../model/kind/placement.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
 import type { World } from '../../snapshot/world.ts';
 

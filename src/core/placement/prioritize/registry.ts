@@ -1,4 +1,4 @@
-import type { PrioritizerPolicy, ScoreCoordinate } from '../../model/placement.ts';
+import type { PrioritizerPolicy, ScoreCoordinate } from '../../model/kind/placement.ts';
 import { addOnScore } from './addon-score.ts';
 import { balance } from './balance.ts';
 import type { Prioritizer } from './prioritizer.ts';

@@ -1,5 +1,5 @@
 import { bitsToArray } from '../../snapshot/bitset.ts';
-import type { CountScores } from '../count-scores.ts';
+import type { CountScores } from './count-scores.ts';
 import type { AmountRange, ScoreInput } from './prioritizer.ts';
 import { NO_RANGE } from './prioritizer.ts';
 import type { WeightedPrioritizer } from './registry.ts';

@@ -1,4 +1,4 @@
-import type { AddOnPlacementScore } from '../../model/addon-placement-score.ts';
+import type { AddOnPlacementScore } from '../../model/kind/addon-placement-score.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import { compareInstants } from '../../model/rfc3339.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';

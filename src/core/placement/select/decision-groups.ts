@@ -1,10 +1,10 @@
 import type { IntOrString } from '../../model/int-or-percent.ts';
-import type { Placement } from '../../model/placement.ts';
+import type { Placement } from '../../model/kind/placement.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
 import { lowerBound } from '../../model/lower-bound.ts';
 import type { CompiledClusterSelector } from '../filter/cluster-selector.ts';
 import { compileClusterSelector, matchesCluster } from '../filter/cluster-selector.ts';
-import type { DecisionGroup } from '../schedule-result.ts';
+import type { DecisionGroup } from '../result/schedule-result.ts';
 
 /** A group strategy that builds. `length` answers how long a group is when so many clusters are selected. */
 export interface GroupPlan {

@@ -1,4 +1,4 @@
-import type { SpreadConstraint } from '../../model/placement.ts';
+import type { SpreadConstraint } from '../../model/kind/placement.ts';
 
 /**
  * Selection under spread constraints: clusters are taken one at a time. Every time, of the clusters that no

@@ -3,8 +3,8 @@ import { findSorted } from '../../model/lower-bound.ts';
 import type { DecidedAmong } from './score-again.ts';
 import { scoreAgain } from './score-again.ts';
 import type { Scored } from '../prioritize/score-clusters.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
-import { rankAll } from '../select/select-ranked.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
+import { rankAll } from '../decide/select-ranked.ts';
 
 /** The feasible clusters of a decided placement, scored and ranked. */
 export interface Ranking {

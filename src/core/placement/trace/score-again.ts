@@ -1,12 +1,12 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import { scoreInput } from '../decide-placement.ts';
-import type { DecidedState } from '../decided-state.ts';
-import type { DecisionBook } from '../decision-book.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { scoreInput } from '../decide/decide-placement.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
+import type { DecisionBook } from '../prior/decision-book.ts';
 import type { ScoreInput } from '../prioritize/prioritizer.ts';
 import type { Scored } from '../prioritize/score-clusters.ts';
 import { scoreClusters } from '../prioritize/score-clusters.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
-import type { ClusterOverride } from '../select/select-ranked.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
+import type { ClusterOverride } from '../decide/select-ranked.ts';
 
 /** A placement as it was decided, and the decisions of all as they are now. */
 export interface DecidedAmong {

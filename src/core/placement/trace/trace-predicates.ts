@@ -1,5 +1,5 @@
-import type { Requirement, LabelMap } from '../../model/label-selector-requirement.ts';
-import { matchesRequirement } from '../../model/label-selector-requirement.ts';
+import type { Requirement, LabelMap } from '../../model/selector/label-selector-requirement.ts';
+import { matchesRequirement } from '../../model/selector/label-selector-requirement.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
 import { claimMapOf } from '../../snapshot/fleet.ts';
 import { findScoreIn } from '../filter/cluster-selector.ts';

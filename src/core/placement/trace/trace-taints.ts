@@ -1,5 +1,5 @@
-import type { ManagedCluster, Taint } from '../../model/managed-cluster.ts';
-import type { Toleration } from '../../model/placement.ts';
+import type { ManagedCluster, Taint } from '../../model/kind/managed-cluster.ts';
+import type { Toleration } from '../../model/kind/placement.ts';
 import type { Instant } from '../../model/rfc3339.ts';
 import { epochMsOf } from '../../model/rfc3339.ts';
 import { judgeTaint } from '../filter/taint-rules.ts';

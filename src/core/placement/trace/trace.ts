@@ -1,11 +1,11 @@
-import type { SpreadConstraint } from '../../model/placement.ts';
+import type { SpreadConstraint } from '../../model/kind/placement.ts';
 import { bitsToArray, countBits, hasBit } from '../../snapshot/bitset.ts';
-import type { DecidedState } from '../decided-state.ts';
-import type { DecisionBook } from '../decision-book.ts';
+import type { DecidedState } from '../decide/decided-state.ts';
+import type { DecisionBook } from '../prior/decision-book.ts';
 import { matchingClusters } from '../filter/feasible.ts';
 import type { Ranking } from './rank-again.ts';
 import { rankAgain } from './rank-again.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { TraceFailure } from './trace-predicates.ts';
 import { predicateFailures } from './trace-predicates.ts';
 import type { TraceTaint } from './trace-taints.ts';
@@ -52,12 +52,12 @@ export class PlacementTrace {
   }
 
   isAvailable(cluster: string): boolean {
-    return this.#has(this.state.compiled.eligibility.bits, cluster);
+    return this.#has(this.state.compiled.eligibility.passNew, cluster);
   }
 
   passesPredicate(cluster: string): boolean {
     if (!this.#reached('predicate')) return false;
-    return this.isAvailable(cluster) && this.#has(this.state.compiled.predicate.bits, cluster);
+    return this.isAvailable(cluster) && this.#has(this.state.compiled.predicate.passNew, cluster);
   }
 
   passesTaints(cluster: string): boolean {
@@ -66,7 +66,7 @@ export class PlacementTrace {
 
   /** Sorted names; the same for the next two. */
   available(): readonly string[] {
-    return this.#names(this.state.compiled.eligibility.bits);
+    return this.#names(this.state.compiled.eligibility.passNew);
   }
 
   afterPredicate(): readonly string[] {

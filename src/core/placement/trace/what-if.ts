@@ -1,10 +1,10 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import { bitsToArray, putBit } from '../../snapshot/bitset.ts';
 import { findSorted } from '../../model/lower-bound.ts';
 import type { DecidedAmong, SupposedScore } from './score-again.ts';
 import { overrideOf, scoreAgain } from './score-again.ts';
-import type { SchedulingIndex } from '../scheduling-index.ts';
-import { selectRanked } from '../select/select-ranked.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
+import { selectRanked } from '../decide/select-ranked.ts';
 
 /** A small change to what is scored, with the filters left alone. */
 export interface WhatIf {

@@ -1,9 +1,9 @@
 import { isNewer } from '../../model/resource-version.ts';
-import { type DecisionPage, decisionPageOf } from '../decision-page.ts';
-import type { SettledPage } from '../plan-pages.ts';
-import type { SeenAtRestore, SeenChange } from './placement-event.ts';
-import type { BeforeRestore, PlacementState } from './placement-state.ts';
-import { standingPages } from './standing-pages.ts';
+import { type DecisionPage, decisionPageOf } from '../pages/decision-page.ts';
+import type { SettledPage } from '../pages/plan-pages.ts';
+import type { SeenAtRestore, SeenChange } from './state/placement-event.ts';
+import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
+import { standingPages } from './state/standing-pages.ts';
 
 /*
  * For a process that stands by: what the leader had published when the hub was restored from a backup. If this process takes over,

@@ -1,12 +1,12 @@
-import { whenShown } from './own-writes.ts';
-import { placementNow } from './decide-now.ts';
-import { judgePages } from './judge-pages.ts';
+import { whenShown } from './state/own-writes.ts';
+import { placementNow } from './pass/decide-now.ts';
+import { judgePages } from './pass/judge-pages.ts';
 import { leaveToOthers } from './pages-of-others.ts';
-import type { PlacementEvent } from './placement-event.ts';
-import type { Facts } from './placement-facts.ts';
-import { INITIAL_STATE, type OwnWrite, type PlacementState } from './placement-state.ts';
-import { standingPages } from './standing-pages.ts';
-import { atStage, DONE, type PassingState, type Step } from './step-result.ts';
+import type { PlacementEvent } from './state/placement-event.ts';
+import type { Facts } from './state/placement-facts.ts';
+import { INITIAL_STATE, type OwnWrite, type PlacementState } from './state/placement-state.ts';
+import { standingPages } from './state/standing-pages.ts';
+import { atStage, DONE, type PassingState, type Step } from './state/step-result.ts';
 
 /** Begins a pass: what the placement needs now follows from the facts alone. */
 export function look(before: PlacementState, facts: Facts, nowMs: number): Step {

@@ -1,12 +1,12 @@
-import { heldCondition } from '../judge-result.ts';
-import { listOnce } from '../list-once.ts';
-import { planPlacementStatus } from '../placement-status.ts';
-import { HELD_CONDITION } from '../publish-annotations.ts';
-import { decisionPageOf } from '../decision-page.ts';
-import { endPass } from './end-pass.ts';
-import { standingPages } from './standing-pages.ts';
-import { statusTime } from './status-time.ts';
-import { atStage, DONE, type PassingState, type Step } from './step-result.ts';
+import { heldCondition } from '../judge/judge-result.ts';
+import { listOnce } from '../pages/list-once.ts';
+import { planPlacementStatus } from '../pages/placement-status.ts';
+import { HELD_CONDITION } from '../approval/publish-annotations.ts';
+import { decisionPageOf } from '../pages/decision-page.ts';
+import { endPass } from './pass/end-pass.ts';
+import { standingPages } from './state/standing-pages.ts';
+import { statusTime } from './state/status-time.ts';
+import { atStage, DONE, type PassingState, type Step } from './state/step-result.ts';
 
 /** OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile: wait it out. */
 export const OTHERS_QUIET_MS = 2_000;

@@ -1,7 +1,7 @@
-import { isBehind } from './own-writes.ts';
-import type { PlacementAction } from './placement-action.ts';
-import type { PlacementEvent } from './placement-event.ts';
-import { INITIAL_STATE, type PlacementState } from './placement-state.ts';
+import { isBehind } from './state/own-writes.ts';
+import type { PlacementAction } from './state/placement-action.ts';
+import type { PlacementEvent } from './state/placement-event.ts';
+import { INITIAL_STATE, type PlacementState } from './state/placement-state.ts';
 import { step } from './step.ts';
 
 /** The state of each placement, by `namespace/name`, and which of them are to be told of events that concern many. */

@@ -1,5 +1,5 @@
-import { RIVAL_WRITES } from './end-pass.ts';
-import type { PlacementState } from './placement-state.ts';
+import { RIVAL_WRITES } from './pass/end-pass.ts';
+import type { PlacementState } from './state/placement-state.ts';
 
 const RIVAL_WINDOW_MS = 600_000;
 

@@ -1,15 +1,20 @@
 import { keptBeforeRestore } from './before-restore.ts';
-import { endPass } from './end-pass.ts';
-import { passFailed } from './fail-pass.ts';
-import { finishWhenAnswered, publicationRecorded, settlePublication, statusWritten } from './finish-pass.ts';
-import { foundRecorded } from './judge-pages.ts';
+import { endPass } from './pass/end-pass.ts';
+import { passFailed } from './pass/fail-pass.ts';
+import {
+  finishWhenAnswered,
+  publicationRecorded,
+  settlePublication,
+  statusWritten,
+} from './pass/finish-pass.ts';
+import { foundRecorded } from './pass/judge-pages.ts';
 import { gone, look, pageFenced, pagesRead } from './look.ts';
 import { followOthers } from './pages-of-others.ts';
-import type { PlacementEvent } from './placement-event.ts';
-import type { PlacementState } from './placement-state.ts';
-import type { PassingState, Step } from './step-result.ts';
+import type { PlacementEvent } from './state/placement-event.ts';
+import type { PlacementState } from './state/placement-state.ts';
+import type { PassingState, Step } from './state/step-result.ts';
 import { pageChanged, placementChanged } from './watch-events.ts';
-import { pageWritten, writePages } from './write-pages.ts';
+import { pageWritten, writePages } from './pass/write-pages.ts';
 
 /**
  * What becomes of a placement by one event. Pure: the state holds all that publishing knows of the placement, the actions say all that is

@@ -1,10 +1,10 @@
 import { keptAfterChange } from './before-restore.ts';
-import { noted } from './end-pass.ts';
-import { changeName, isOwn, whenShown } from './own-writes.ts';
-import type { PlacementEvent } from './placement-event.ts';
-import type { EarlyChange, PlacementState } from './placement-state.ts';
-import type { Step } from './step-result.ts';
-import { withPage } from './write-pages.ts';
+import { noted } from './pass/end-pass.ts';
+import { changeName, isOwn, whenShown } from './state/own-writes.ts';
+import type { PlacementEvent } from './state/placement-event.ts';
+import type { EarlyChange, PlacementState } from './state/placement-state.ts';
+import type { Step } from './state/step-result.ts';
+import { withPage } from './pass/write-pages.ts';
 
 /** One pass writes a few hundred pages at most. Changes beyond these are not its own. */
 const MAX_EARLY = 1_000;

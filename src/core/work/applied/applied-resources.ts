@@ -1,4 +1,4 @@
-import type { AppliedResource } from '../../model/applied-manifest-work.ts';
+import type { AppliedResource } from '../../model/kind/applied-manifest-work.ts';
 import type { KindInfo } from '../../model/kinds.ts';
 
 /** What of `previous` is no longer among `current`. Version and uid do not count: a bumped version never deletes. */

@@ -1,4 +1,4 @@
-import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 
 /** The service account in whose name a work is applied. */
 export interface Executor {

@@ -1,4 +1,4 @@
-import type { ManifestCondition } from '../../model/manifest-work.ts';
+import type { ManifestCondition } from '../../model/kind/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import { findCondition } from './condition-list.ts';
 

@@ -1,9 +1,9 @@
 import { type CelBudget, evaluateWithin, newCelBudget } from '../../cel/cel-budget.ts';
-import { celProblemText } from '../../cel/cel-problem.ts';
-import { celTypeName } from '../../cel/cel-value.ts';
+import { celProblemText } from '../../cel/value/cel-problem.ts';
+import { celTypeName } from '../../cel/value/cel-value.ts';
 import type { CelCompilation } from '../../cel/compile-cel.ts';
 import { compileConditionMessage, compileConditionRule } from '../../cel/condition-cel.ts';
-import type { ConditionRule } from '../../model/manifest-work.ts';
+import type { ConditionRule } from '../../model/kind/manifest-work.ts';
 import type { Condition, KubeObject } from '../../model/object-meta.ts';
 import { RESERVED_CONDITIONS } from '../manifests/validate-work.ts';
 import { wellKnownCondition } from './well-known-conditions.ts';

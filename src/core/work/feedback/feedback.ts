@@ -2,7 +2,12 @@ import { findResults } from '../../jsonpath/find-results.ts';
 import { toGoJson } from '../../jsonpath/format-value.ts';
 import { goTypeName, isInteger } from '../../jsonpath/json-float.ts';
 import { parseJsonPath } from '../../jsonpath/parse-template.ts';
-import type { FeedbackJsonPath, FeedbackRule, FeedbackValue, FieldValue } from '../../model/manifest-work.ts';
+import type {
+  FeedbackJsonPath,
+  FeedbackRule,
+  FeedbackValue,
+  FieldValue,
+} from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { utf8LengthBytes } from '../../model/utf8-length.ts';
 import { wellKnownFeedbackPaths } from './well-known-feedback.ts';

@@ -1,4 +1,4 @@
-import type { ManifestCondition, ManifestResourceMeta } from '../../model/manifest-work.ts';
+import type { ManifestCondition, ManifestResourceMeta } from '../../model/kind/manifest-work.ts';
 import { setCondition } from '../conditions/condition-list.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { FeedbackValue, ManifestCondition, ManifestWorkStatus } from '../../model/manifest-work.ts';
+import type { FeedbackValue, ManifestCondition, ManifestWorkStatus } from '../../model/kind/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import {
   aggregateAvailable,

@@ -1,4 +1,4 @@
-import type { FeedbackJsonPath } from '../../model/manifest-work.ts';
+import type { FeedbackJsonPath } from '../../model/kind/manifest-work.ts';
 
 /** What WellKnownStatus stands for, by `group/version/kind`. Kinds that are not listed have no well-known status. */
 const WELL_KNOWN: Readonly<Record<string, readonly FeedbackJsonPath[]>> = {

@@ -1,6 +1,6 @@
 import { MANIFEST_WORK_REPLICA_SET, MANIFEST_WORK, OCM_KINDS } from '../../model/kinds.ts';
-import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { formatRef, refOf } from '../../model/object-ref.ts';
 import type { Problem } from '../../model/problem.ts';

@@ -4,7 +4,7 @@ import type {
   ManifestConfig,
   ManifestResourceMeta,
   UpdateStrategy,
-} from '../../model/manifest-work.ts';
+} from '../../model/kind/manifest-work.ts';
 
 /** What all matching entries of manifestConfigs together say about one manifest. */
 export interface EffectiveConfig {

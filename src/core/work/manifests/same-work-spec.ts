@@ -1,4 +1,4 @@
-import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 
 /**
  * Whether two specs ask for the same, however they were written: values that the API's defaults would add, empty lists

@@ -1,4 +1,4 @@
-import type { ManifestConfig, ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { ManifestConfig, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { DEFAULT_MANIFEST_LIMIT_BYTES, excessiveSizeBytes } from './manifest-size.ts';
 

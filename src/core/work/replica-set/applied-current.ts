@@ -1,4 +1,4 @@
-import type { ManifestWork } from '../../model/manifest-work.ts';
+import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import { findCondition } from '../conditions/condition-list.ts';
 

@@ -1,5 +1,5 @@
-import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
-import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import { splitManifests } from '../manifests/split-manifests.ts';
 import type { ClusterLookup, ClusterSpecs } from './replica-set-plan.ts';
 import { SUBSTITUTE_ANNOTATION, substituteCluster } from './substitute-cluster.ts';

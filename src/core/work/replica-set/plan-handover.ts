@@ -1,4 +1,4 @@
-import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { isAppliedAt } from './applied-current.ts';
 

@@ -3,8 +3,8 @@ import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
   WORK_PLACEMENT_LABEL,
-} from '../../model/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
+} from '../../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import { childWorkName, ownerLabelValue } from './replica-set-names.ts';
 import { sameWorkSpec } from '../manifests/same-work-spec.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';

@@ -1,4 +1,4 @@
-import { labelValueProblem } from '../../model/label-syntax.ts';
+import { labelValueProblem } from '../../model/selector/label-syntax.ts';
 import type { ObjectMeta } from '../../model/object-meta.ts';
 
 /** Longest name of a ManifestWork: the AppliedManifestWork's name puts a hash of 64 characters and a dash in front. */

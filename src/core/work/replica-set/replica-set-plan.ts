@@ -1,8 +1,8 @@
-import type { ManagedCluster } from '../../model/managed-cluster.ts';
-import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../model/manifest-work.ts';
-import type { PlacementDecision } from '../../model/placement-decision.ts';
-import type { Placement } from '../../model/placement.ts';
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import type { Placement } from '../../model/kind/placement.ts';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
 

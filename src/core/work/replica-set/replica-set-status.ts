@@ -2,8 +2,8 @@ import type {
   ManifestWorkReplicaSet,
   ManifestWorkReplicaSetStatus,
   WorkSummary,
-} from '../../model/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../model/manifest-work.ts';
+} from '../../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import { findCondition, setCondition } from '../conditions/condition-list.ts';
 import type { PlacementOutcome, ReplicaSetPlan } from './replica-set-plan.ts';

@@ -1,5 +1,5 @@
-import type { ManifestWorkReplicaSet } from '../../model/manifest-work-replica-set.ts';
-import type { ManifestWorkSpec } from '../../model/manifest-work.ts';
+import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
+import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import { hashText } from './replica-set-names.ts';
 import { canonicalWorkSpec } from '../manifests/same-work-spec.ts';

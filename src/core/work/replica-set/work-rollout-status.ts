@@ -1,4 +1,4 @@
-import type { ManifestCondition, ManifestWork } from '../../model/manifest-work.ts';
+import type { ManifestCondition, ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { Condition } from '../../model/object-meta.ts';
 import type { RolloutRules, RolloutStatus } from '../../rollout/rollout-plan.ts';
 import { findCondition } from '../conditions/condition-list.ts';

@@ -1,4 +1,4 @@
-import type { FieldValue, ManifestCondition, ManifestWork } from '../../model/manifest-work.ts';
+import type { FieldValue, ManifestCondition, ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { resolveManifestConfig } from '../manifests/manifest-config.ts';
 

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../../json/json-value.ts';
 import { badRequest } from '../../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../../write/write-request.ts';
-import { isWriteOf } from '../ocm-checks.ts';
+import { isWriteOf } from './is-write-of.ts';
 
 const WORK_GROUP = 'work.open-cluster-management.io';
 

@@ -1,4 +1,4 @@
-import { CelDouble } from '../../../core/cel/cel-value.ts';
+import { CelDouble } from '../../../core/cel/value/cel-value.ts';
 import { parseDuration, parseTimestamp } from '../../../core/cel/library/time.ts';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { isObject } from '../../json/json-value.ts';

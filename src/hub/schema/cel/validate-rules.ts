@@ -4,7 +4,7 @@ import type { Schema, ValidationRule } from '../schema.ts';
 import type { BudgetedCelOutcome, CelBudget } from '../../../core/cel/cel-budget.ts';
 import { evaluateWithin, newCelBudget } from '../../../core/cel/cel-budget.ts';
 import type { CelCompilation } from '../../../core/cel/compile-cel.ts';
-import { CelOptional, lift } from '../../../core/cel/cel-value.ts';
+import { CelOptional, lift } from '../../../core/cel/value/cel-value.ts';
 import { compileValidation } from '../../../core/cel/validation-cel.ts';
 import { itemElement } from '../field-shape.ts';
 import { spendWork } from '../../json/work-budget.ts';

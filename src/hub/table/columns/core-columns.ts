@@ -1,6 +1,6 @@
 import { appendAll } from '../../json/append-all.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import type { Column } from '../column.ts';
+import type { Column } from './column.ts';
 import {
   AGE_COLUMN,
   column,
@@ -13,8 +13,8 @@ import {
   textOf,
   valueAt,
   wide,
-} from '../column.ts';
-import { ageText } from '../human-duration.ts';
+} from './column.ts';
+import { ageText } from './human-duration.ts';
 
 /** Entries of a map, as `data` of a ConfigMap. */
 function sizeOf(object: JsonObject, ...paths: readonly string[]): number {

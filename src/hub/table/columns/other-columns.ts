@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json-value.ts';
-import type { Column } from '../column.ts';
+import type { Column } from './column.ts';
 import {
   AGE_COLUMN,
   column,
@@ -11,7 +11,7 @@ import {
   textOf,
   valueAt,
   wide,
-} from '../column.ts';
+} from './column.ts';
 
 const CREATED = column('Created At', (object) => textOf(object, 'metadata.creationTimestamp', ''), {
   type: 'date',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json-value.ts';
-import type { Column } from '../column.ts';
+import type { Column } from './column.ts';
 import {
   AGE_COLUMN,
   column,
@@ -12,8 +12,8 @@ import {
   textOf,
   valueAt,
   wide,
-} from '../column.ts';
-import { ageText, humanDuration } from '../human-duration.ts';
+} from './column.ts';
+import { ageText, humanDuration } from './human-duration.ts';
 
 const containers =
   (field: string): ((object: JsonObject) => string) =>

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ObjectStore } from '../../../../src/adapters/kube/object-store.ts';
+import { ObjectStore } from '../../../../src/adapters/kube/cache/object-store.ts';
 import { CommitBarrier } from '../../../../src/controllers/sources/progress/commit-barrier.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';

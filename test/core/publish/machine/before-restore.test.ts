@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { listedClusters } from '../../../../src/core/publish/decision-page.ts';
-import type { PlacementEvent } from '../../../../src/core/publish/machine/placement-event.ts';
+import { listedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
+import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import { factsOf, pageOf, run, webPlacement, WEB, wholePass } from './machine-fixture.ts';
 
 /** The hub of version 900 went back to version 500. */

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../../src/core/model/placement.ts';
-import type { ScheduleResult } from '../../../../src/core/placement/schedule-result.ts';
-import type { PlacementAction } from '../../../../src/core/publish/machine/placement-action.ts';
-import type { PlacementEvent } from '../../../../src/core/publish/machine/placement-event.ts';
-import type { Facts } from '../../../../src/core/publish/machine/placement-facts.ts';
-import { INITIAL_STATE, type PlacementState } from '../../../../src/core/publish/machine/placement-state.ts';
+import type { Placement } from '../../../../src/core/model/kind/placement.ts';
+import type { ScheduleResult } from '../../../../src/core/placement/result/schedule-result.ts';
+import type { PlacementAction } from '../../../../src/core/publish/machine/state/placement-action.ts';
+import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
+import type { Facts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
+import {
+  INITIAL_STATE,
+  type PlacementState,
+} from '../../../../src/core/publish/machine/state/placement-state.ts';
 import { step } from '../../../../src/core/publish/machine/step.ts';
 
 export const WEB = 'team-a/web';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PlacementAction } from '../../../../src/core/publish/machine/placement-action.ts';
-import type { PlacementEvent } from '../../../../src/core/publish/machine/placement-event.ts';
-import type { PlacementState } from '../../../../src/core/publish/machine/placement-state.ts';
-import type { Facts } from '../../../../src/core/publish/machine/placement-facts.ts';
+import type { PlacementAction } from '../../../../src/core/publish/machine/state/placement-action.ts';
+import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
+import type { PlacementState } from '../../../../src/core/publish/machine/state/placement-state.ts';
+import type { Facts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   digest,
   factsOf,

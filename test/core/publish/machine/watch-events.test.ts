@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { PlacementEvent } from '../../../../src/core/publish/machine/placement-event.ts';
+import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import { rivalPlacements } from '../../../../src/core/publish/machine/rival-placements.ts';
-import { INITIAL_STATE, type PlacementState } from '../../../../src/core/publish/machine/placement-state.ts';
+import {
+  INITIAL_STATE,
+  type PlacementState,
+} from '../../../../src/core/publish/machine/state/placement-state.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { factsOf, lines, NOW, pageOf, run, webPlacement, WEB } from './machine-fixture.ts';
 

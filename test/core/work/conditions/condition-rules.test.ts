@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConditionRule } from '../../../../src/core/model/manifest-work.ts';
+import type { ConditionRule } from '../../../../src/core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { evaluateConditionRules } from '../../../../src/core/work/conditions/condition-rules.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ManifestCondition } from '../../../../src/core/model/manifest-work.ts';
+import type { ManifestCondition } from '../../../../src/core/model/kind/manifest-work.ts';
 import { mergeManifestStatus } from '../../../../src/core/work/feedback/merge-manifest-status.ts';
 
 const BEFORE = '2026-01-01T00:00:00Z';

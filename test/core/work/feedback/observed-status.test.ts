@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ManifestWorkStatus } from '../../../../src/core/model/manifest-work.ts';
+import type { ManifestWorkStatus } from '../../../../src/core/model/kind/manifest-work.ts';
 import { type Observation, statusAfterLook } from '../../../../src/core/work/feedback/observed-status.ts';
 
 const BEFORE = '2026-06-01T00:00:00Z';

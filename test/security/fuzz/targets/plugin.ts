@@ -1,7 +1,7 @@
 import { GETPARAMS_PATH, GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
 import type { PluginPlacement } from '../../../../plugin/plugin-source.ts';
 import type { TokenGrant } from '../../../../plugin/token-grant.ts';
-import type { ManagedCluster } from '../../../../src/core/model/managed-cluster.ts';
+import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 import { exchange } from './in-memory-exchange.ts';

@@ -25,7 +25,7 @@ export async function connectHub(
   },
 ): Promise<HubConnection> {
   const { election, clock, log } = parts;
-  const { loadKubeConfig } = await import('../../../../adapters/kube/load-kube-config.ts');
+  const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
   const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
   const config = loadKubeConfig({ file, context: flags.context });
   if (election !== undefined) {

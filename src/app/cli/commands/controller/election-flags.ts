@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { sha256 } from '../../../../adapters/store/world-digest.ts';
-import { isDnsSubdomain } from '../../../../core/model/label-syntax.ts';
+import { isDnsSubdomain } from '../../../../core/model/selector/label-syntax.ts';
 import { leaseNameOf } from '../../../../core/sync/lease-name.ts';
 import {
   checkTiming,

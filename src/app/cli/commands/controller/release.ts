@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { InputError } from '../../../../core/errors.ts';
 import { CONFIG_MAP, PLACEMENT } from '../../../../core/model/kinds.ts';
-import type { Placement } from '../../../../core/model/placement.ts';
+import type { Placement } from '../../../../core/model/kind/placement.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 import {
   HELD_CONDITION,
@@ -10,7 +10,7 @@ import {
   RELEASE_ANNOTATION,
   RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
-} from '../../../../core/publish/publish-annotations.ts';
+} from '../../../../core/publish/approval/publish-annotations.ts';
 import { DEFAULT_NAMESPACE, parentOfSource } from '../../../../core/sync/apply-set.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';

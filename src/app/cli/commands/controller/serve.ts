@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { parseRemovalBudget } from '../../../../core/publish/removal-budget.ts';
+import { parseRemovalBudget } from '../../../../core/publish/judge/removal-budget.ts';
 import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../../adapters/scm/webhook-event.ts';
 import { type ServeFleetOptions, type ServeHttpOptions } from '../../../settings/serve-options.ts';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../../../core/errors.ts';
 import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
-import type { CompactRecord } from '../../../../core/publish/compact-record.ts';
-import type { DecisionRecord } from '../../../../core/publish/decision-record.ts';
+import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
+import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { asksHub, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 
@@ -42,7 +42,7 @@ async function readHubRecords(
   namespace: string | undefined,
 ): Promise<readonly CompactRecord[]> {
   const { dataOf } = await import('../../../../controllers/publication/hub-records.ts');
-  const { RECORDS_LABEL, recordsOf } = await import('../../../../core/publish/compact-record.ts');
+  const { RECORDS_LABEL, recordsOf } = await import('../../../../core/publish/record/compact-record.ts');
   const { items } = await withHub(io, flags, (hub) =>
     hub.list(CONFIG_MAP, { namespace, labelSelector: RECORDS_LABEL }),
   );

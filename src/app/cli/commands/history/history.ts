@@ -1,5 +1,5 @@
 import { InputError } from '../../../../core/errors.ts';
-import type { DecisionChanges } from '../../../../core/explain/explanation.ts';
+import type { DecisionChanges } from '../../../../core/explain/verdict/explanation.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';

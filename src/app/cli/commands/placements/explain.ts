@@ -5,7 +5,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, asksHub, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import type { PlacementRef } from '../../../../core/explain/world-change.ts';
+import type { PlacementRef } from '../../../../core/explain/world/world-change.ts';
 import type { OfflineExplanation } from '../../../../controllers/explanations/explain-offline.ts';
 
 interface ExplainOptions extends HubFlags {

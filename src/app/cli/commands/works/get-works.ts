@@ -1,5 +1,5 @@
 import { MANIFEST_WORK } from '../../../../core/model/kinds.ts';
-import type { ManifestWork } from '../../../../core/model/manifest-work.ts';
+import type { ManifestWork } from '../../../../core/model/kind/manifest-work.ts';
 import { InputError } from '../../../../core/errors.ts';
 import { workRow } from '../../../../core/work/describe-work.ts';
 import type { CliCommand } from '../cli-command.ts';

@@ -1,0 +1,90 @@
+import { jsonEqual } from '../../../core/model/json-equal.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+
+/** `before` and `after` are both there for a modification; `key` is `namespace/name`, or `name` when cluster-scoped. */
+export interface ObjectChange {
+  readonly key: string;
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject | undefined;
+}
+
+/** The objects of one kind as last seen, by key; tells its listeners what changed. */
+export class ObjectStore {
+  readonly #objects = new Map<string, KubeObject>();
+  readonly #listeners = new Set<(change: ObjectChange) => void>();
+  #revision = 0;
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** Grows with every change: an unchanged number means unchanged objects. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get(key: string): KubeObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(): readonly KubeObject[] {
+    return [...this.#objects.values()];
+  }
+
+  /** @returns a function that stops the calls */
+  onChange(listener: (change: ObjectChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  put(object: KubeObject): void {
+    const key = namespacedName(object.metadata);
+    const before = this.#objects.get(key);
+    if (before === undefined || !sameVersion(before, object)) this.#set(key, object);
+  }
+
+  remove(key: string): void {
+    const before = this.#objects.get(key);
+    if (before === undefined) return;
+    this.#objects.delete(key);
+    this.#tell({ key, before, after: undefined });
+  }
+
+  /**
+   * Takes a complete list: what is not in it is gone.
+   * @param isSameHistory false: of a server that was restored, where the version of an object may have another content than before
+   */
+  replace(objects: readonly KubeObject[], { isSameHistory } = { isSameHistory: true }): void {
+    const present = new Set(objects.map((object) => namespacedName(object.metadata)));
+    for (const object of objects) {
+      if (isSameHistory) this.put(object);
+      else this.#putOther(object);
+    }
+    for (const key of [...this.#objects.keys()]) if (!present.has(key)) this.remove(key);
+  }
+
+  #putOther(object: KubeObject): void {
+    const key = namespacedName(object.metadata);
+    if (!jsonEqual(this.#objects.get(key), object)) this.#set(key, object);
+  }
+
+  #set(key: string, object: KubeObject): void {
+    const before = this.#objects.get(key);
+    this.#objects.set(key, object);
+    this.#tell({ key, before, after: object });
+  }
+
+  #tell(change: ObjectChange): void {
+    this.#revision += 1;
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+function sameVersion(a: KubeObject, b: KubeObject): boolean {
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    a.metadata.resourceVersion === b.metadata.resourceVersion &&
+    a.metadata.resourceVersion !== undefined
+  );
+}

@@ -1,0 +1,302 @@
+import { InputError, TransientError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import type { Clock, KubeApi, ListOptions, Logger, WatchEvent } from '../../../core/ports.ts';
+import { Backoff, type BackoffLimits } from '../../../runtime/backoff.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import { ObjectStore } from './object-store.ts';
+
+export interface ReflectorOptions extends ListOptions {
+  readonly api: KubeApi;
+  readonly kind: KindInfo;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly backoff?: BackoffLimits;
+  /** Without an event or bookmark for this long the stream counts as dead and is opened anew. Servers send bookmarks about every 60 s. */
+  readonly silenceLimitMs?: number;
+  readonly onError?: (error: unknown) => void;
+  /** Awaited before each list and watch. When its number changes, what was read before belongs to another history: it is listed anew. */
+  readonly historyOf?: (() => Promise<number>) | undefined;
+  /** Keeps less of each object than the server sends; managedFields are always dropped. */
+  readonly transform?: (object: KubeObject) => KubeObject;
+}
+
+export interface ReflectorPosition {
+  /** Undefined before the first list, and where nobody tells histories apart. */
+  readonly history: number | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
+export interface WatchFailure {
+  readonly verb: 'list' | 'watch';
+  readonly error: InputError;
+}
+
+/**
+ * Keeps a store equal to one kind on the server: one list, then one watch that is resumed where it broke. What client-node's
+ * informer lacks: bookmarks, jitter, a limit on silence (a stream that died without a FIN), and "gone" handled by a list that is
+ * compared with what was known, so that deletions in the gap are told.
+ */
+export class Reflector {
+  readonly store = new ObjectStore();
+  readonly kind: KindInfo;
+  readonly #options: ReflectorOptions;
+  readonly #backoff: Backoff;
+  readonly #waiters = new Set<() => void>();
+  #resourceVersion: string | undefined;
+  /** The newest version of the history, kept after the position was given up. */
+  #reached: string | undefined;
+  #history: number | undefined;
+  /** The next list may show versions that were seen before, with another content. */
+  #isAnotherHistory = false;
+  #synced = false;
+  #provenAtMs = -Infinity;
+  #relists = 0;
+  /** Lists are numbered: the last that began, the last that was read, and the one that has to be read before a watch goes on. */
+  #lists = { begun: 0, read: 0, wanted: 0 };
+  #interrupt: () => void = () => undefined;
+  #failure: WatchFailure | undefined;
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+    this.kind = options.kind;
+    this.#backoff = new Backoff(options.backoff ?? { initialMs: 500, maxMs: 30_000 }, options.random);
+  }
+
+  /** A complete list has been read at least once. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** The history that is followed (see `historyOf`) and the newest resource version that was seen in it. */
+  get position(): ReflectorPosition {
+    return { history: this.#history, resourceVersion: this.#resourceVersion ?? this.#reached };
+  }
+
+  /** Complete lists read so far: the first, and one per lost resourceVersion. */
+  get relists(): number {
+    return this.#relists;
+  }
+
+  /** What the server refuses for as long as nobody acts: a right that is missing, a kind that it does not serve. Undefined since it answered. */
+  get failure(): WatchFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Milliseconds since the server last proved that the store is current; Infinity before the first list. */
+  stalenessMs(): number {
+    return Math.max(0, this.#options.clock.now() - this.#provenAtMs);
+  }
+
+  /** Resolves when synced, or when the signal aborts. */
+  whenSynced(signal: AbortSignal): Promise<void> {
+    return this.#when(() => this.#synced, signal);
+  }
+
+  /** The same, or when the server refused the list. */
+  whenAnswered(signal: AbortSignal): Promise<void> {
+    return this.#when(() => this.#synced || this.#failure !== undefined, signal);
+  }
+
+  /**
+   * Lists anew, whatever the watch has shown: resolves when the store has what the server held after this call, when the server refuses
+   * the list, or when the signal aborts.
+   */
+  async relist(signal: AbortSignal): Promise<void> {
+    const wanted = this.#lists.begun + 1;
+    this.#lists.wanted = wanted;
+    this.#interrupt();
+    await this.#when(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
+  }
+
+  get #mustList(): boolean {
+    return this.#resourceVersion === undefined || this.#lists.read < this.#lists.wanted;
+  }
+
+  async #when(isSo: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!isSo() && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#waiters.add(wake);
+        signal.addEventListener('abort', wake, { once: true });
+      });
+  }
+
+  #wake(): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const wake of waiters) wake();
+  }
+
+  /** Runs until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#checkHistory();
+        while (this.#mustList && !signal.aborted) this.#resourceVersion = await this.#list();
+        // Told to stop while listing: nobody would tell the watch again.
+        if (signal.aborted || this.#resourceVersion === undefined) return;
+        await this.#watch(this.#resourceVersion, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#afterFailure(error);
+        await this.#pause(this.#waitMs(error), signal);
+      }
+    }
+  }
+
+  async #checkHistory(): Promise<void> {
+    const history = await this.#options.historyOf?.();
+    if (history === this.#history) return;
+    this.#isAnotherHistory ||= this.#history !== undefined;
+    this.#history = history;
+    this.#resourceVersion = undefined;
+    this.#reached = undefined;
+  }
+
+  async #list(): Promise<string> {
+    const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
+    const number = ++this.#lists.begun;
+    const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
+    this.store.replace(
+      items.map((object) => this.#slim(object)),
+      { isSameHistory: !this.#isAnotherHistory },
+    );
+    this.#isAnotherHistory = false;
+    this.#relists += 1;
+    this.#lists.read = number;
+    this.#proven();
+    this.#synced = true;
+    this.#wake();
+    return resourceVersion;
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { api, kind, namespace, labelSelector, fieldSelector, clock } = this.#options;
+    const stream = new AbortController();
+    const stop = (): void => stream.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    this.#interrupt = stop;
+    const silence = new SilenceTimer(clock, this.#options.silenceLimitMs ?? 150_000, stop);
+    const openedAtMs = clock.now();
+    try {
+      const selection = { namespace, labelSelector, fieldSelector, resourceVersion };
+      const onOpen = (): void => {
+        this.#proven();
+        silence.restart();
+      };
+      for await (const event of api.watch(kind, { ...selection, signal: stream.signal, onOpen })) {
+        silence.restart();
+        this.#take(event);
+      }
+    } finally {
+      silence.cancel();
+      signal.removeEventListener('abort', stop);
+    }
+    if (signal.aborted || this.#mustList) return;
+    if (stream.signal.aborted)
+      this.#options.log.warn('watch fell silent, opening it anew', { kind: kind.kind });
+    // A server that ends every watch at once must not be hammered.
+    if (clock.now() - openedAtMs < 1_000) await this.#pause(this.#backoff.nextMs(), signal);
+  }
+
+  #take(event: WatchEvent): void {
+    this.#proven();
+    this.#backoff.reset();
+    if (event.type === 'bookmark') {
+      if (event.resourceVersion !== '') this.#resourceVersion = event.resourceVersion;
+      return;
+    }
+    this.#resourceVersion = event.object.metadata.resourceVersion;
+    if (event.type === 'deleted') this.store.remove(namespacedName(event.object.metadata));
+    else this.store.put(this.#slim(event.object));
+  }
+
+  #slim(object: KubeObject): KubeObject {
+    const slim = withoutManagedFields(object);
+    return this.#options.transform === undefined ? slim : this.#options.transform(slim);
+  }
+
+  #proven(): void {
+    this.#provenAtMs = this.#options.clock.now();
+    this.#failure = undefined;
+  }
+
+  #afterFailure(error: unknown): void {
+    const { log, kind, onError } = this.#options;
+    const verb = this.#mustList ? 'list' : 'watch';
+    // After trouble of the network or the server the stream goes on from its position; all else starts from a list. So does a
+    // position that the server has not reached: it was restored from a backup, and its history is another one.
+    const isAnotherHistory = error instanceof TransientError && error.code === 'kube.resourceversiontoolarge';
+    this.#isAnotherHistory ||= isAnotherHistory;
+    if (!(error instanceof TransientError) || isAnotherHistory) {
+      this.#reached = this.#resourceVersion ?? this.#reached;
+      this.#resourceVersion = undefined;
+    }
+    if (isExpired(error)) {
+      log.info('watch position expired, listing anew', { kind: kind.kind });
+      return;
+    }
+    if (error instanceof InputError) {
+      this.#failure = { verb, error };
+      this.#wake();
+    }
+    log.warn('watch failed', { kind: kind.kind, error });
+    onError?.(error);
+  }
+
+  /** Until the time is over, or a list is wanted now. */
+  async #pause(forMs: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    signal.addEventListener('abort', end, { once: true });
+    this.#interrupt = end;
+    await sleep(this.#options.clock, forMs, over.signal);
+    signal.removeEventListener('abort', end);
+  }
+
+  #waitMs(error: unknown): number {
+    const asked = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
+    return Math.max(asked, this.#backoff.nextMs());
+  }
+}
+
+class SilenceTimer {
+  #cancel: () => void = () => undefined;
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #onSilence: () => void;
+
+  constructor(clock: Clock, limitMs: number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onSilence = onSilence;
+    this.restart();
+  }
+
+  restart(): void {
+    this.#cancel();
+    this.#cancel = this.#clock.schedule(this.#limitMs, this.#onSilence);
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'kube.expired';
+}
+
+/** managedFields are often half of an object and nobody here reads them from a store. */
+function withoutManagedFields(object: KubeObject): KubeObject {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _dropped, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,56 @@
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { lowerBound } from '../../../core/model/lower-bound.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** More changed objects than these are not put into their places one by one: all are sorted again. */
+const FEW = 64;
+
+/**
+ * The objects of a store in the order of their keys. A list that was handed out never changes, and it is the same one again as
+ * long as nothing changed; after a few changes the next one costs a copy.
+ */
+export class SortedView<T = KubeObject> {
+  readonly #store: ObjectStore;
+  readonly #read: (object: KubeObject) => T;
+  readonly #changed = new Set<string>();
+  #keys: string[] = [];
+  #list: readonly T[] = [];
+
+  /** @param read what is listed of an object; called once for each of its versions, or more often when many changed */
+  constructor(store: ObjectStore, read: (object: KubeObject) => T) {
+    this.#store = store;
+    this.#read = read;
+    for (const object of store.list()) this.#changed.add(namespacedName(object.metadata));
+    store.onChange(({ key }) => this.#changed.add(key));
+  }
+
+  list(): readonly T[] {
+    if (this.#changed.size > FEW) this.#sortAll();
+    else if (this.#changed.size > 0) this.#placeChanged();
+    this.#changed.clear();
+    return this.#list;
+  }
+
+  #sortAll(): void {
+    const entries = this.#store.list().map((object) => ({ key: namespacedName(object.metadata), object }));
+    entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    this.#keys = entries.map(({ key }) => key);
+    this.#list = entries.map(({ object }) => this.#read(object));
+  }
+
+  #placeChanged(): void {
+    const list = [...this.#list];
+    for (const key of this.#changed) {
+      const place = lowerBound(this.#keys.length, (at) => (this.#keys[at] as string) < key);
+      const known = this.#keys[place] === key ? 1 : 0;
+      const object = this.#store.get(key);
+      if (object !== undefined && known === 1) list[place] = this.#read(object);
+      else {
+        this.#keys.splice(place, known, ...(object === undefined ? [] : [key]));
+        list.splice(place, known, ...(object === undefined ? [] : [this.#read(object)]));
+      }
+    }
+    this.#list = list;
+  }
+}

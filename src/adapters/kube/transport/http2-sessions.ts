@@ -1,0 +1,222 @@
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import type { AgentOptions } from 'node:https';
+import { isIP } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { TransientError } from '../../../core/errors.ts';
+import { afterAwake } from './after-awake.ts';
+
+/** A connection and how many streams are open on it. */
+export interface PooledSession {
+  readonly session: ClientHttp2Session;
+  streams: number;
+  /** A ping is under way. */
+  probed: boolean;
+}
+
+export interface Http2SessionsOptions {
+  readonly base: URL;
+  readonly tls: AgentOptions;
+  /** Until a new connection may be used. */
+  readonly connectTimeoutMs: number;
+}
+
+/** Between two probes of a connection that the other side left without a FIN. */
+const KEEP_ALIVE_MS = 30_000;
+/** A list of some MiB must not wait for a window update every 64 KiB; watches share the connection with it. */
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
+const SESSION_MEMORY_MB = 256;
+const PONG_WITHIN_MS = 5_000;
+
+/** Connections to one server, opened when the streams that the server allows on the others are in use. */
+export class Http2Sessions {
+  readonly #options: Http2SessionsOptions;
+  /** Those that take new streams. */
+  readonly #usable = new Set<PooledSession>();
+  readonly #all = new Map<ClientHttp2Session, TLSSocket>();
+  /** Aborts connections that are still being opened. */
+  readonly #closing = new AbortController();
+  #opening: Promise<boolean> | undefined;
+  #retired = false;
+
+  constructor(options: Http2SessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A connection with room for one more stream, counted already: give it back with `done`. Undefined: the server does not speak
+   * HTTP/2. Rejects when it cannot be reached.
+   */
+  async take(): Promise<PooledSession | undefined> {
+    for (let isFirst = true; ; isFirst = false) {
+      const pooled = this.#withRoom();
+      if (pooled !== undefined) return pooled;
+      const begunBefore = isFirst && this.#opening !== undefined;
+      this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
+      try {
+        if (!(await this.#opening)) return undefined;
+      } catch (error) {
+        // Others began before we asked: what they failed of may be over, as when a server has just started.
+        if (!begunBefore || isTimeout(error)) throw error;
+      }
+    }
+  }
+
+  done(pooled: PooledSession): void {
+    pooled.streams -= 1;
+    if (pooled.streams > 0 || pooled.session.destroyed) return;
+    if (!this.#usable.has(pooled)) pooled.session.close();
+    // An idle connection does not keep the process alive.
+    else pooled.session.unref();
+  }
+
+  /**
+   * Is anybody there? A connection whose other side does not answer a ping ends, with all its streams.
+   * @param trusted go on using it meanwhile: nothing speaks against it but that a stream was given up
+   */
+  probe(pooled: PooledSession, trusted: boolean): void {
+    const { session } = pooled;
+    if (session.destroyed) return;
+    if (!trusted) this.#usable.delete(pooled);
+    if (pooled.probed) return;
+    pooled.probed = true;
+    const withinMs = Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs);
+    const endLimit = afterAwake(withinMs, () => session.destroy(), false);
+    session.ping((error) => {
+      endLimit();
+      pooled.probed = false;
+      if (error === null && !session.closed && !this.#retired) this.#usable.add(pooled);
+    });
+  }
+
+  /** No new streams; each connection ends with its last one. */
+  retire(): void {
+    this.#retired = true;
+    for (const { session } of this.#usable) session.close();
+    this.#usable.clear();
+  }
+
+  close(): void {
+    this.retire();
+    this.#closing.abort();
+    for (const [session, socket] of this.#all) {
+      session.destroy();
+      // After `session.close()` the session waits for the server, which may never answer.
+      socket.destroy();
+    }
+  }
+
+  #withRoom(): PooledSession | undefined {
+    for (const pooled of this.#usable) {
+      if (pooled.streams >= (pooled.session.remoteSettings.maxConcurrentStreams ?? Infinity)) continue;
+      if (pooled.streams === 0) pooled.session.ref();
+      pooled.streams += 1;
+      return pooled;
+    }
+    return undefined;
+  }
+
+  async #open(): Promise<boolean> {
+    if (this.#retired) throw closedError(this.#options.base);
+    const socket = await openSocket(this.#options, this.#closing.signal);
+    if (socket.alpnProtocol !== 'h2') {
+      socket.destroy();
+      return false;
+    }
+    const session = connectHttp2(this.#options.base, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+      maxSessionMemory: SESSION_MEMORY_MB,
+    });
+    const pooled: PooledSession = { session, streams: 0, probed: false };
+    const leave = (): boolean => this.#usable.delete(pooled);
+    this.#all.set(session, socket);
+    // The streams tell what went wrong; here it only must not go unheard.
+    session.on('error', leave);
+    session.on('goaway', leave);
+    session.on('close', () => {
+      leave();
+      this.#all.delete(session);
+    });
+    await settled(session, this.#options);
+    if (this.#retired) session.close();
+    else if (takesStreams(session)) this.#usable.add(pooled);
+    else {
+      // Trying at once again would open one connection after the other for as long as the server is like that.
+      session.destroy();
+      throw closedError(this.#options.base);
+    }
+    return true;
+  }
+}
+
+/** A server that is going down may greet with a goodbye, or allow no stream at all. */
+function takesStreams({ closed, destroyed, remoteSettings }: ClientHttp2Session): boolean {
+  return !closed && !destroyed && remoteSettings.maxConcurrentStreams !== 0;
+}
+
+/** How many streams the server allows is known from its settings on. */
+function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (): void => {
+      endLimit();
+      session.destroy();
+      reject(closedError(options.base));
+    };
+    const endLimit = afterAwake(options.connectTimeoutMs, fail);
+    session.once('remoteSettings', () => {
+      endLimit();
+      session.off('close', fail);
+      session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+      resolve();
+    });
+    session.once('close', fail);
+  });
+}
+
+function openSocket(
+  { base, tls, connectTimeoutMs }: Http2SessionsOptions,
+  closing: AbortSignal,
+): Promise<TLSSocket> {
+  const host = base.hostname.replace(/^\[(.*)\]$/, '$1');
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      servername: isIP(host) === 0 ? host : '',
+      ...tls,
+      host,
+      port: base.port === '' ? 443 : Number(base.port),
+      ALPNProtocols: ['h2', 'http/1.1'],
+    });
+    const endTime = afterAwake(connectTimeoutMs, () =>
+      socket.destroy(connectError(base, `within ${connectTimeoutMs} ms`)),
+    );
+    const close = (): void => void socket.destroy(closedError(base));
+    closing.addEventListener('abort', close, { once: true });
+    const endLimit = (): void => {
+      endTime();
+      closing.removeEventListener('abort', close);
+    };
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.once('error', (error: Error) => {
+      endLimit();
+      reject(error);
+    });
+    socket.once('secureConnect', () => {
+      endLimit();
+      resolve(socket);
+    });
+  });
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof TransientError && error.code === 'kube.timeout';
+}
+
+function connectError(base: URL, detail: string): TransientError {
+  return new TransientError(`no connection ${detail}`, { code: 'kube.timeout', subject: base.origin });
+}
+
+function closedError(base: URL): TransientError {
+  return new TransientError('the connection was closed', { code: 'kube.network', subject: base.origin });
+}

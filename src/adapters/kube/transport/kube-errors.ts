@@ -1,0 +1,121 @@
+import { type BerthError, ConflictError, InputError, TransientError } from '../../../core/errors.ts';
+
+/** meta/v1 Status as servers send it, as far as Berth reads it. */
+export interface KubeStatus {
+  readonly kind: 'Status';
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: {
+    readonly retryAfterSeconds?: number;
+    readonly causes?: readonly {
+      readonly reason?: string;
+      readonly field?: string;
+      readonly message?: string;
+    }[];
+  };
+}
+
+/** What failed: names the request in messages. */
+export interface RequestSubject {
+  readonly method: string;
+  /** Path without server and query. */
+  readonly path: string;
+}
+
+/**
+ * The error for a refused request: class by HTTP status, code from the Status reason. The Status becomes `cause`.
+ * Source of the reasons: k8s.io/apimachinery meta/v1 StatusReason.
+ */
+export function errorForStatus(
+  httpStatus: number,
+  status: KubeStatus | undefined,
+  request: RequestSubject,
+  retryAfterSeconds?: number,
+): BerthError {
+  const reason = reasonOf(httpStatus, status);
+  const details = { code: `kube.${reason}`, subject: `${request.method} ${request.path}`, cause: status };
+  const problem = `the server answered ${httpStatus}: ${status?.message ?? 'no explanation'}`;
+  if (httpStatus === 409) return new ConflictError(problem, details);
+  if (httpStatus === 429 || httpStatus >= 500) {
+    const seconds = retryAfterSeconds ?? status?.details?.retryAfterSeconds;
+    return new TransientError(problem, {
+      ...details,
+      retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
+    });
+  }
+  return new InputError(problem, { ...details, hint: HINTS[reason] });
+}
+
+/** The connection failed, or what arrived is not what a Kubernetes API sends. */
+export function networkError(problem: string, request: RequestSubject, cause?: unknown): TransientError {
+  return new TransientError(problem, {
+    code: 'kube.network',
+    subject: `${request.method} ${request.path}`,
+    cause,
+  });
+}
+
+/**
+ * Whether the server answered 401, 403 or 404. The right, object, namespace or kind that is missing may be there a moment later,
+ * so that the same request is worth trying again.
+ */
+export function mayBeAllowedLater(error: unknown): boolean {
+  return error instanceof InputError && REFUSALS.has(error.code);
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['kube.unauthorized', 'kube.forbidden', 'kube.notfound']);
+
+export interface FieldConflict {
+  readonly field: string;
+  /** `conflict with "kubectl" using apps/v1`, as the server says it. */
+  readonly message: string;
+}
+
+/** The fields over which a server-side apply lost against other managers; empty for any other error. */
+export function fieldConflicts(error: unknown): readonly FieldConflict[] {
+  if (!(error instanceof ConflictError)) return [];
+  const causes = (error.cause as KubeStatus | undefined)?.details?.causes ?? [];
+  return causes
+    .filter((cause) => cause.reason === 'FieldManagerConflict')
+    .map((cause) => ({ field: cause.field ?? '', message: cause.message ?? '' }));
+}
+
+/** Is this a Status? Proxies answer in HTML, half answers are cut: nothing is taken for granted. */
+export function asStatus(value: unknown): KubeStatus | undefined {
+  return typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'Status'
+    ? (value as KubeStatus)
+    : undefined;
+}
+
+function reasonOf(httpStatus: number, status: KubeStatus | undefined): string {
+  if (httpStatus === 410) return 'expired';
+  // Comes as a time-out: the server waited for a version that it does not have, and may never have.
+  if (status?.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') === true)
+    return 'resourceversiontoolarge';
+  const reason = status?.reason;
+  if (typeof reason === 'string' && /^[A-Za-z]+$/.test(reason)) return reason.toLowerCase();
+  return REASON_BY_STATUS[httpStatus] ?? `http${httpStatus}`;
+}
+
+const REASON_BY_STATUS: Readonly<Record<number, string>> = {
+  400: 'badrequest',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notfound',
+  405: 'methodnotallowed',
+  409: 'conflict',
+  413: 'requestentitytoolarge',
+  415: 'unsupportedmediatype',
+  422: 'invalid',
+  429: 'toomanyrequests',
+  500: 'internalerror',
+  503: 'serviceunavailable',
+  504: 'timeout',
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  unauthorized: 'the credentials in the kubeconfig are not accepted (expired, or of another cluster)',
+  forbidden: 'grant the missing permission to the user in the kubeconfig (kubectl auth can-i --list)',
+  notfound: 'the object, its namespace or its CustomResourceDefinition does not exist on this server',
+};

@@ -1,0 +1,71 @@
+import { errorText, type TransientError } from '../../../core/errors.ts';
+import { networkError, type RequestSubject } from './kube-errors.ts';
+import type { KubeResponse } from './kube-transport.ts';
+
+/** More than any list Berth asks for in pages; protects against a server that never stops. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
+/** The whole body as text. Half a response is an error. `idleTimeoutMs` without a byte is an error too. */
+export function readBody(
+  { body, isWhole }: KubeResponse,
+  request: RequestSubject,
+  idleTimeoutMs: number,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    const settle = (finish: () => void): void => {
+      clearTimeout(idle);
+      finish();
+    };
+    const fail = (error: TransientError): void =>
+      settle(() => {
+        reject(error);
+        body.destroy();
+      });
+    const idle = setTimeout(
+      () => fail(networkError(`the answer stopped for ${idleTimeoutMs} ms`, request)),
+      idleTimeoutMs,
+    );
+    body.on('data', (chunk: Buffer) => {
+      idle.refresh();
+      sizeBytes += chunk.length;
+      if (sizeBytes > MAX_BODY_BYTES)
+        fail(networkError(`the answer is over ${MAX_BODY_BYTES} bytes`, request));
+      else chunks.push(chunk);
+    });
+    body.once('end', () => {
+      if (!isWhole()) fail(networkError('the answer was cut', request));
+      else settle(() => resolve(textOf(chunks)));
+    });
+    body.once('error', (error) =>
+      fail(networkError(`the answer was cut: ${errorText(error)}`, request, error)),
+    );
+    body.once('close', () => {
+      if (!body.readableEnded) fail(networkError('the answer was cut', request));
+    });
+    // It was cut before anybody listened.
+    if (body.destroyed && !body.readableEnded) fail(networkError('the answer was cut', request));
+  });
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  const [only] = chunks;
+  return (chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)).toString('utf8');
+}
+
+/**
+ * Parses a JSON body. What is not JSON is the network's fault (a proxy's page, half an answer), so it is worth a
+ * retry.
+ */
+export function parseJsonBody(
+  text: string,
+  request: RequestSubject,
+  parse: (text: string) => unknown = JSON.parse,
+): unknown {
+  try {
+    return parse(text);
+  } catch (cause) {
+    throw networkError(`the answer is not JSON: ${JSON.stringify(text.slice(0, 80))}`, request, cause);
+  }
+}

@@ -1,0 +1,110 @@
+import type { World } from '../../snapshot/world.ts';
+import { applyWorldChanges } from '../world/apply-world-change.ts';
+import { clusterVerdict } from '../verdict/cluster-verdict.ts';
+import { decideOne } from '../verdict/decide.ts';
+import type { ClusterVerdict, Suggestion } from '../verdict/explanation.ts';
+import type { Fix } from './fixes.ts';
+import { fixesOf } from './fixes.ts';
+import { isOfCluster, missing, retryWith, suggestRanked, suggestScores } from './rank-suggestions.ts';
+import { recordedClusters } from '../world/recorded-decisions.ts';
+import { singleClusterWorld } from '../world/single-cluster-world.ts';
+import type { SuggestionSubject } from './suggestion-subject.ts';
+import type { PlacementRef, WorldChange } from '../world/world-change.ts';
+
+const MAX_SUGGESTIONS = 5;
+/** Filters after another that one suggestion may have to overcome. */
+const MAX_STAGES = 4;
+const MAX_TRIES = 24;
+
+/**
+ * What would flip a refusal.
+ *
+ * The filters look at one cluster at a time, so a proposal is tried by scheduling the placement on that cluster alone,
+ * changed: the engine itself says whether the proposal works and, if another filter refuses now, which fixes to add. What
+ * passes the filters is then ranked among the others by the engine's own scores. Nothing is suggested that was not tried.
+ * Rejected: trying each proposal on the whole fleet, which costs as much as deciding every placement anew.
+ */
+export function findSuggestions(subject: SuggestionSubject): readonly Suggestion[] {
+  const { verdict } = subject;
+  const { placement } = subject.decided.result;
+  const ref = { namespace: placement.metadata.namespace ?? '', name: placement.metadata.name };
+  if (verdict.kind === 'skipped')
+    return verdict.why === 'scheduling-disabled' ? afterEnabling(subject, ref) : [];
+  const raise =
+    verdict.kind === 'outranked' || verdict.kind === 'spread'
+      ? suggestRanked(subject, ref, [], subject.cluster)
+      : [];
+  if (verdict.kind === 'outranked') return [...raise, ...suggestScores(subject, verdict)];
+  const alone = singleClusterWorld(subject.world, placement, subject.cluster);
+  const search: Search = { subject, alone, ref, tries: { left: MAX_TRIES }, found: [] };
+  extend(search, [], verdict);
+  const shortFirst = search.found.toSorted((a, b) => a.changes.length - b.changes.length);
+  return distinct([...raise, ...shortFirst]).slice(0, MAX_SUGGESTIONS);
+}
+
+/** A placement that is not scheduled has no ranking yet: it is decided as if it were, then explained like any other. */
+function afterEnabling(subject: SuggestionSubject, placement: PlacementRef): readonly Suggestion[] {
+  const enable: WorldChange = { kind: 'enable-scheduling', placement };
+  const decided = retryWith(subject.decided, [enable]);
+  const verdict = clusterVerdict(decided, subject.cluster.metadata.name, subject.cluster);
+  const before = recordedClusters(subject.world, placement);
+  if (verdict.kind === 'selected')
+    return [{ changes: [enable], evicts: missing(before, decided.result.selected) }];
+  const further = findSuggestions({ ...subject, decided, verdict, before });
+  return further.map(({ changes, evicts }) => ({ changes: [enable, ...changes], evicts }));
+}
+
+interface Search {
+  readonly subject: SuggestionSubject;
+  readonly alone: World;
+  readonly ref: PlacementRef;
+  readonly tries: { left: number };
+  readonly found: Suggestion[];
+}
+
+function extend(search: Search, so: Fix, verdict: ClusterVerdict): void {
+  if (so.length > 0 && stagesOf(so) >= MAX_STAGES) return;
+  const fixes = fixesOf(verdict, {
+    placement: search.ref,
+    cluster: search.subject.cluster.metadata.name,
+    clusterSets: search.alone.clusterSets,
+  });
+  const looked = so.length === 0 ? fixes : oneOfEachSide(fixes);
+  for (const fix of looked) tryFix(search, [...so, ...fix], verdict);
+}
+
+/** Behind the first refusal one fix of the cluster and one of the placement are enough to choose from. */
+function oneOfEachSide(fixes: readonly Fix[]): readonly Fix[] {
+  const ofCluster = fixes.find((fix) => fix.every(isOfCluster));
+  const ofPlacement = fixes.find((fix) => !fix.every(isOfCluster));
+  return [ofCluster, ofPlacement].filter((fix) => fix !== undefined);
+}
+
+/** An upper bound is enough: the search ends by its number of tries as well. */
+function stagesOf(fix: Fix): number {
+  return new Set(fix.map(({ kind }) => kind)).size;
+}
+
+function tryFix(search: Search, changes: Fix, before: ClusterVerdict): void {
+  if (search.tries.left-- <= 0) return;
+  const { subject } = search;
+  const name = subject.cluster.metadata.name;
+  const world = applyWorldChanges(search.alone, changes);
+  const decided = decideOne(world);
+  if (decided === undefined) return;
+  const cluster = world.clusters[0];
+  const verdict = clusterVerdict(decided, name, cluster);
+  if (verdict.kind === 'selected' && cluster !== undefined)
+    search.found.push(...suggestRanked(subject, search.ref, changes, cluster));
+  else if (verdict.kind !== before.kind) extend(search, changes, verdict);
+}
+
+function distinct(suggestions: readonly Suggestion[]): readonly Suggestion[] {
+  const seen = new Set<string>();
+  return suggestions.filter(({ changes }) => {
+    const key = JSON.stringify(changes);
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
+}

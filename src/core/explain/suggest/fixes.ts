@@ -1,0 +1,152 @@
+import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
+import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import type { ClusterVerdict, PredicateFailure, PredicateFinding } from '../verdict/explanation.ts';
+import { nearestFirst } from '../words/refusal-text.ts';
+import type { PlacementRef, WorldChange } from '../world/world-change.ts';
+
+/** Changes that belong together and overcome one refusal, as far as this refusal goes. */
+export type Fix = readonly WorldChange[];
+
+export interface FixSubject {
+  readonly placement: PlacementRef;
+  readonly cluster: string;
+  readonly clusterSets: readonly ManagedClusterSet[];
+}
+
+const MAX_SETS = 3;
+const MAX_VALUES = 3;
+
+/**
+ * The changes that could overcome a refusal by a filter, those of the cluster before those of the placement. They are
+ * proposals: whether one really works is decided by scheduling with it (find-suggestions.ts).
+ */
+export function fixesOf(verdict: ClusterVerdict, subject: FixSubject): readonly Fix[] {
+  switch (verdict.kind) {
+    case 'not-in-eligible-set':
+      return eligibilityFixes(verdict, subject);
+    case 'predicate':
+      return predicateFixes(verdict.predicates, subject);
+    case 'tainted':
+      return taintFixes(verdict, subject);
+    case 'spread':
+      return [
+        [{ kind: 'relax-spread', placement: subject.placement, topologyKey: verdict.constraint.topologyKey }],
+      ];
+    default:
+      return [];
+  }
+}
+
+type NotEligible = Extract<ClusterVerdict, { kind: 'not-in-eligible-set' }>;
+
+function eligibilityFixes(verdict: NotEligible, subject: FixSubject): readonly Fix[] {
+  const { memberOf, eligible } = verdict;
+  const joins = eligible.flatMap((name) => joinFixes(name, subject)).slice(0, MAX_SETS);
+  const opens = memberOf.slice(0, MAX_SETS).map((name) => openFix(name, verdict, subject));
+  if (joins.length > 0 || opens.length > 0) return [...joins, ...opens];
+  // No set counts and the cluster is in none: open one, and join it.
+  return subject.clusterSets
+    .slice(0, MAX_SETS)
+    .flatMap(({ metadata }) =>
+      joinFixes(metadata.name, subject).map((join) => [...openFix(metadata.name, verdict, subject), ...join]),
+    );
+}
+
+/** Makes the cluster a member of the set. */
+function joinFixes(setName: string, { cluster, clusterSets }: FixSubject): readonly Fix[] {
+  const selector = clusterSets.find(({ metadata }) => metadata.name === setName)?.spec?.clusterSelector;
+  if (selector?.selectorType !== 'LabelSelector')
+    return [[{ kind: 'set-label', cluster, key: CLUSTER_SET_LABEL, value: setName }]];
+  const { matchLabels = {}, matchExpressions = [] } = selector.labelSelector ?? {};
+  const wanted = [
+    ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
+    ...matchExpressions,
+  ];
+  const edits = wanted.flatMap(({ key, operator, values = [] }) =>
+    clusterEdits({ part: 'label', key, operator, values, actual: undefined }, cluster).slice(0, 1),
+  );
+  return edits.length === 0 ? [] : [edits];
+}
+
+/** Makes the set count for the placement. */
+function openFix(setName: string, { bound, wanted }: NotEligible, { placement }: FixSubject): Fix {
+  const fix: WorldChange[] = [];
+  if (!bound.includes(setName))
+    fix.push({ kind: 'bind-cluster-set', namespace: placement.namespace, clusterSet: setName });
+  if (wanted.length > 0 && !wanted.includes(setName))
+    fix.push({ kind: 'add-cluster-set', placement, clusterSet: setName });
+  return fix;
+}
+
+/** All predicates that are nearest to matching; within one, every failing part has to be overcome. */
+function predicateFixes(predicates: readonly PredicateFinding[], subject: FixSubject): readonly Fix[] {
+  const sorted = nearestFirst(predicates);
+  const fewest = sorted[0]?.failures.length ?? 0;
+  const nearest = sorted.filter(({ failures }) => failures.length === fewest);
+  return nearest.flatMap((finding) => [
+    ...changeClusterFixes(finding.failures, subject),
+    dropPartsFix(finding, subject),
+  ]);
+}
+
+function changeClusterFixes(failures: readonly PredicateFailure[], { cluster }: FixSubject): readonly Fix[] {
+  const edits = failures.map((failure) => clusterEdits(failure, cluster));
+  const [only] = edits;
+  if (edits.length === 1 && only !== undefined) return only.slice(0, MAX_VALUES).map((edit) => [edit]);
+  const first = edits.map((alternatives) => alternatives[0]);
+  return first.every((edit) => edit !== undefined) ? [first] : [];
+}
+
+/** Alternatives, each of which makes the cluster pass this part. What CEL looks at is not known: no alternatives. */
+function clusterEdits(failure: PredicateFailure, cluster: string): readonly WorldChange[] {
+  if (failure.part === 'cel') return [];
+  const { part, key, operator, values } = failure;
+  const set = (value: string): WorldChange =>
+    part === 'label'
+      ? { kind: 'set-label', cluster, key, value }
+      : { kind: 'set-claim', cluster, name: key, value };
+  switch (operator) {
+    case 'In':
+      return values.map(set);
+    case 'Exists':
+      return [set('true')];
+    case 'NotIn':
+    case 'DoesNotExist':
+      return [
+        part === 'label'
+          ? { kind: 'remove-label', cluster, key }
+          : { kind: 'remove-claim', cluster, name: key },
+      ];
+    default:
+      return [];
+  }
+}
+
+function dropPartsFix({ predicate, failures }: PredicateFinding, { placement }: FixSubject): Fix {
+  const keys = new Set<string>();
+  const fix: WorldChange[] = [];
+  for (const failure of failures) {
+    const { part } = failure;
+    const key = part === 'cel' ? failure.expression : failure.key;
+    if (keys.has(`${part} ${key}`)) continue;
+    keys.add(`${part} ${key}`);
+    fix.push({ kind: 'drop-predicate-part', placement, part: { predicate, part, key } });
+  }
+  return fix;
+}
+
+function taintFixes(
+  verdict: Extract<ClusterVerdict, { kind: 'tainted' }>,
+  subject: FixSubject,
+): readonly Fix[] {
+  const { cluster, placement } = subject;
+  const refusing = verdict.taints.filter(({ verdict: kind }) => kind === 'refused' || kind === 'expired');
+  return [
+    refusing.map(({ taint: { key, effect } }) => ({ kind: 'remove-taint', cluster, key, effect })),
+    refusing.map(({ taint: { key, effect } }) => ({
+      kind: 'add-toleration',
+      placement,
+      toleration: { key, operator: 'Exists', effect },
+    })),
+  ];
+}

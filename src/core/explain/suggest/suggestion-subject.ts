@@ -1,0 +1,14 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { World } from '../../snapshot/world.ts';
+import type { DecidedPlacement } from '../verdict/cluster-verdict.ts';
+import type { ClusterVerdict } from '../verdict/explanation.ts';
+
+/** A refused pair, and the ways to try what would flip it. */
+export interface SuggestionSubject {
+  readonly world: World;
+  readonly decided: DecidedPlacement;
+  readonly cluster: ManagedCluster;
+  readonly verdict: ClusterVerdict;
+  /** Clusters that have the placement now: whoever of them is gone afterwards is evicted. */
+  readonly before: readonly string[];
+}

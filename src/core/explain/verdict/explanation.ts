@@ -1,0 +1,167 @@
+import type { Taint } from '../../model/kind/managed-cluster.ts';
+import type { SpreadConstraint, Toleration } from '../../model/kind/placement.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { PlacementRef, WorldChange } from '../world/world-change.ts';
+
+/**
+ * Why a placement decided as it did. Data first: the CLI, the API, the UI and previews render this one shape, and nothing
+ * in it is text that somebody would have to parse (describe-explanation.ts writes the text).
+ */
+
+/** One placement and one cluster. */
+export interface PairExplanation {
+  readonly placement: PlacementRef;
+  readonly cluster: string;
+  readonly selected: boolean;
+  readonly verdict: ClusterVerdict;
+  /** Taints of the cluster that this placement tolerates or ignores; refusing ones stand in the verdict. */
+  readonly toleratedTaints: readonly TaintFinding[];
+  /** For a cluster that is not selected: what would select it, the smallest first. */
+  readonly suggestions: readonly Suggestion[];
+  /** For a misconfigured placement: what to write instead. */
+  readonly hints: readonly string[];
+}
+
+/** Why the cluster is selected or not: the first stage that decided. */
+export type ClusterVerdict =
+  | { readonly kind: 'selected'; readonly score: ScoreFinding }
+  | { readonly kind: 'skipped'; readonly why: 'being-deleted' | 'scheduling-disabled' }
+  | { readonly kind: 'no-such-cluster' }
+  | { readonly kind: 'cluster-being-deleted' }
+  | {
+      readonly kind: 'not-in-eligible-set';
+      /** Sets that the cluster is a member of. */
+      readonly memberOf: readonly string[];
+      /** Sets bound to the placement's namespace. */
+      readonly bound: readonly string[];
+      /** `spec.clusterSets`; empty: every bound set. */
+      readonly wanted: readonly string[];
+      /** The sets that count: bound and wanted. */
+      readonly eligible: readonly string[];
+    }
+  | { readonly kind: 'misconfigured'; readonly plugin: string; readonly message: string }
+  | { readonly kind: 'predicate'; readonly predicates: readonly PredicateFinding[] }
+  | { readonly kind: 'tainted'; readonly taints: readonly TaintFinding[] }
+  | { readonly kind: 'spread'; readonly score: ScoreFinding; readonly constraint: SpreadConstraint }
+  | {
+      readonly kind: 'outranked';
+      readonly score: ScoreFinding;
+      readonly numberOfClusters: number;
+      /** The selected cluster with the lowest rank; absent when numberOfClusters is 0. */
+      readonly lastSelected: { readonly cluster: string; readonly total: number } | undefined;
+    };
+
+/** One predicate (they are ORed) and every part of it that this cluster fails (they are ANDed). */
+export interface PredicateFinding {
+  readonly predicate: number;
+  readonly failures: readonly PredicateFailure[];
+}
+
+export type PredicateFailure =
+  | {
+      readonly part: 'label' | 'claim';
+      readonly key: string;
+      readonly operator: string;
+      readonly values: readonly string[];
+      /** What the cluster has; absent when it has nothing under this key. */
+      readonly actual: string | undefined;
+    }
+  | {
+      readonly part: 'cel';
+      readonly expression: string;
+      /** Why it gave neither true nor false; absent: it was false. */
+      readonly failure: string | undefined;
+    };
+
+export interface TaintFinding {
+  readonly taint: Taint;
+  readonly verdict: 'tolerated' | 'prefer-only' | 'already-decided' | 'refused' | 'expired';
+  /** How long the taint has been there. */
+  readonly ageSeconds: number | undefined;
+  /** The toleration that tolerates it, or that ran out. */
+  readonly toleration: Toleration | undefined;
+  /** RFC 3339: when the toleration runs out, or ran out. */
+  readonly until: string | undefined;
+}
+
+export interface ScoreFinding {
+  /** From 1, among the clusters that passed all filters. */
+  readonly rank: number;
+  readonly of: number;
+  readonly total: number;
+  readonly parts: readonly ScorePart[];
+}
+
+/** `points` = score × weight. */
+export interface ScorePart {
+  readonly prioritizer: string;
+  readonly weight: number;
+  readonly score: number;
+  readonly points: number;
+}
+
+/** Changes that together select the cluster, and the clusters that lose their place then. */
+export interface Suggestion {
+  readonly changes: readonly WorldChange[];
+  readonly evicts: readonly string[];
+}
+
+/** A whole placement. */
+export interface PlacementExplanation {
+  readonly placement: PlacementRef;
+  readonly outcome: ScheduleResult['outcome'];
+  /** Wire text: of the misconfiguration, else of the condition PlacementSatisfied. */
+  readonly message: string;
+  /** What the placement names that does not exist, and what was probably meant. */
+  readonly hints: readonly string[];
+  /** One line, `3 of 40 clusters selected; 25 lack label tier=gold, 9 tainted maintenance, 3 outranked`. */
+  readonly summary: string;
+  readonly counts: {
+    readonly clusters: number;
+    readonly available: number;
+    readonly afterPredicates: number;
+    readonly afterTaints: number;
+    readonly selected: number;
+    /** Absent: every matching cluster. */
+    readonly wanted: number | undefined;
+  };
+  readonly eligibleSets: readonly string[];
+  readonly prioritizers: readonly { readonly name: string; readonly weight: number }[];
+  readonly selected: readonly SelectedCluster[];
+  /** Why clusters were not selected, the most frequent reason first. */
+  readonly refusals: readonly RefusalGroup[];
+  /** Against the decisions of before; absent when there were none recorded. */
+  readonly changes: DecisionChanges | undefined;
+  /** RFC 3339: when a toleration runs out and the placement is decided again. */
+  readonly reschedulesAt: string | undefined;
+}
+
+export interface SelectedCluster {
+  readonly cluster: string;
+  readonly score: ScoreFinding;
+}
+
+export interface RefusalGroup {
+  readonly reason: Exclude<ClusterVerdict['kind'], 'selected'>;
+  /** `lack label tier=gold` */
+  readonly text: string;
+  readonly count: number;
+  /** Names, sorted, at most MAX_NAMED_CLUSTERS. */
+  readonly clusters: readonly string[];
+}
+
+export const MAX_NAMED_CLUSTERS = 10;
+
+/** What moved since the last decision. */
+export interface DecisionChanges {
+  readonly gained: readonly DecisionChange[];
+  readonly lost: readonly DecisionChange[];
+}
+
+export interface DecisionChange {
+  readonly cluster: string;
+  /** `tainted maintenance`, `rank 2 of 3` */
+  readonly because: string;
+  /** The objects whose change caused it, `ManagedCluster cluster1`; empty when the world of before is not known. */
+  readonly causes: readonly string[];
+}

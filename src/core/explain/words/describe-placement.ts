@@ -1,0 +1,60 @@
+import { alignColumns } from './describe-pair.ts';
+import type { DecisionChange, PlacementExplanation, ScoreFinding } from '../verdict/explanation.ts';
+
+const MAX_SELECTED_ROWS = 50;
+
+/** A whole placement as lines of text for people. */
+export function describePlacement(explanation: PlacementExplanation): readonly string[] {
+  const { placement, summary, message, hints, eligibleSets, refusals, reschedulesAt } = explanation;
+  return [
+    `Placement ${placement.namespace}/${placement.name}: ${summary}`,
+    ...message.split('\n').map((line) => `  ${line}`),
+    ...hints.map((hint) => `  hint: ${hint}`),
+    ...(eligibleSets.length === 0 ? [] : [`  cluster sets that count: ${eligibleSets.join(', ')}`]),
+    ...(reschedulesAt === undefined
+      ? []
+      : [`  decided again at ${reschedulesAt}, when a toleration runs out`]),
+    ...section('Selected:', selectedLines(explanation)),
+    ...section('Not selected:', refusals.map(refusalLine)),
+    ...section('Since the last decision:', changeLines(explanation)),
+  ];
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+function selectedLines({ selected }: PlacementExplanation): readonly string[] {
+  if (selected.length === 0) return [];
+  const shown = selected.slice(0, MAX_SELECTED_ROWS);
+  const rows = shown.map(({ cluster, score }) => [cluster, String(score.total), partsText(score)]);
+  const left = selected.length - shown.length;
+  return [
+    ...alignColumns([['CLUSTER', 'SCORE', 'FROM'], ...rows]),
+    ...(left === 0 ? [] : [`… and ${left} more`]),
+  ];
+}
+
+/** `Balance 100×1 + Steady 0×1` */
+function partsText({ parts }: ScoreFinding): string {
+  return (
+    parts.map(({ prioritizer, score, weight }) => `${prioritizer} ${score}×${weight}`).join(' + ') ||
+    'no prioritizer'
+  );
+}
+
+function refusalLine({ count, text, clusters }: PlacementExplanation['refusals'][number]): string {
+  const more = count > clusters.length ? ', …' : '';
+  return `${count} ${text} (${clusters.join(', ')}${more})`;
+}
+
+function changeLines({ changes }: PlacementExplanation): readonly string[] {
+  if (changes === undefined) return [];
+  const line = (sign: string, { cluster, because, causes }: DecisionChange): string =>
+    `${sign} ${cluster}: ${because}${causes.length === 0 ? '' : `; changed: ${causes.join(', ')}`}`;
+  const lines = [
+    ...changes.gained.map((change) => line('+', change)),
+    ...changes.lost.map((change) => line('-', change)),
+  ];
+  return lines.length === 0 ? ['no change'] : lines;
+}

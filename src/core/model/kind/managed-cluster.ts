@@ -1,0 +1,46 @@
+import type { Condition, ObjectMeta } from '../object-meta.ts';
+
+/** cluster.open-cluster-management.io/v1 */
+export interface ManagedCluster {
+  readonly apiVersion: string;
+  readonly kind: 'ManagedCluster';
+  readonly metadata: ObjectMeta;
+  readonly spec?: ManagedClusterSpec | undefined;
+  readonly status?: ManagedClusterStatus | undefined;
+}
+
+export interface ManagedClusterSpec {
+  readonly hubAcceptsClient?: boolean | undefined;
+  readonly leaseDurationSeconds?: number | undefined;
+  readonly managedClusterClientConfigs?:
+    | readonly { readonly url?: string; readonly caBundle?: string }[]
+    | undefined;
+  readonly taints?: readonly Taint[] | undefined;
+}
+
+export type TaintEffect = 'NoSelect' | 'PreferNoSelect' | 'NoSelectIfNew';
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string | undefined;
+  readonly effect: TaintEffect;
+  /** RFC 3339; set by the hub when the taint is added. */
+  readonly timeAdded?: string | null | undefined;
+}
+
+export interface ManagedClusterStatus {
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly version?: { readonly kubernetes?: string | undefined } | undefined;
+  /** Resource name to Kubernetes quantity. */
+  readonly allocatable?: Readonly<Record<string, string | number>> | undefined;
+  readonly capacity?: Readonly<Record<string, string | number>> | undefined;
+  readonly clusterClaims?: readonly ClusterClaimValue[] | undefined;
+}
+
+export interface ClusterClaimValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Label that makes a cluster a member of an ExclusiveClusterSetLabel set. */
+export const CLUSTER_SET_LABEL = 'cluster.open-cluster-management.io/clusterset';

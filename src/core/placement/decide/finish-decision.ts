@@ -1,0 +1,118 @@
+import type { Bitset } from '../../snapshot/bitset.ts';
+import { makeBitset, putBit, readBits } from '../../snapshot/bitset.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import { conditionsOf } from '../result/conditions.ts';
+import type { DecidedState } from './decided-state.ts';
+import { cutGroups } from '../select/decision-groups.ts';
+import type { OwnDecisions } from '../prior/own-decisions.ts';
+import { ownDecisions } from '../prior/own-decisions.ts';
+import { requeueAtMs } from './requeue-time.ts';
+import type { DecisionGroup, ScheduleResult, ScheduleStatus } from '../result/schedule-result.ts';
+import type { KeptScores } from '../prioritize/score-clusters.ts';
+import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
+import type { Standing } from './standing.ts';
+
+/** How a decision came out, before it is put into words. */
+export interface Outcome {
+  readonly compiled: CompiledPlacement;
+  readonly stage: DecidedState['stage'];
+  readonly status: ScheduleStatus;
+  readonly feasible?: Bitset | undefined;
+  readonly prior: OwnDecisions;
+  readonly kept?: KeptScores;
+  readonly standing?: Standing | undefined;
+  readonly journalLength: number | undefined;
+  readonly selected?: Uint32Array;
+  readonly scores?: readonly number[];
+  readonly spread?: ScheduleResult['spread'];
+  /** What an earlier decision already has of this one; default: nothing. */
+  readonly known?: {
+    readonly names: readonly string[];
+    /** Undefined: other clusters or another order. */
+    readonly groups: readonly DecisionGroup[] | undefined;
+    readonly recorded: OwnDecisions;
+  };
+}
+
+const NOBODY = new Uint32Array(0);
+
+/** Groups, conditions and names of a decision. */
+export function finishDecision(index: SchedulingIndex, outcome: Outcome): DecidedState {
+  const { compiled, stage, prior, selected = NOBODY, scores = [], spread, known } = outcome;
+  const { fleet } = index;
+  const groups = known?.groups ?? groupsOf(index, compiled, { selected, scores });
+  const isMisgrouped = typeof groups === 'string';
+  const status = isMisgrouped ? misconfigured('', groups) : outcome.status;
+  const asked = Number.isFinite(compiled.limit) ? compiled.limit : selected.length;
+  const unscheduled = stage === 'done' ? Math.max(0, asked - selected.length) : 0;
+  const conditions = conditionsOf({
+    status,
+    eligibility: compiled.eligibility,
+    wantedSets: compiled.placement.spec?.clusterSets ?? [],
+    selectedCount: selected.length,
+    unscheduled,
+  });
+  const satisfied = conditions.at(-1)?.status === 'True';
+  return {
+    compiled,
+    stage,
+    hadAvailable: compiled.eligibility.count > 0,
+    feasible: outcome.feasible,
+    prior,
+    kept: outcome.kept ?? new Map(),
+    selected,
+    recorded: known?.recorded ?? ownDecisions(isMisgrouped ? NOBODY : selected, fleet.size),
+    standing: isMisgrouped ? undefined : outcome.standing,
+    journalLength: outcome.journalLength,
+    result: {
+      placement: compiled.placement,
+      outcome: status.code === 'Misconfigured' ? 'misconfigured' : satisfied ? 'scheduled' : 'unsatisfied',
+      status,
+      selected: known?.names ?? namesOf(selected, fleet),
+      selectedScores: scores,
+      unscheduled,
+      groups: isMisgrouped ? [] : groups,
+      conditions,
+      requeueAtMs: stage === 'done' ? requeueAtMs(index, compiled, prior) : undefined,
+      ...(spread === undefined ? {} : { spread }),
+    },
+  };
+}
+
+export function misconfigured(plugin: string, message: string): ScheduleStatus {
+  return { code: 'Misconfigured', plugin, message };
+}
+
+/** The groups, or what is wrong with the strategy. */
+function groupsOf(
+  { fleet }: SchedulingIndex,
+  { groups: plan }: CompiledPlacement,
+  { selected, scores }: { readonly selected: Uint32Array; readonly scores: readonly number[] },
+): readonly DecisionGroup[] | string {
+  if (!plan.ok) return plan.error;
+  if (!plan.byScore) return cutGroups(plan, fleet, inNameOrder(selected, fleet));
+  const order = Array.from(selected.keys()).sort(
+    (a, b) =>
+      (scores[b] as number) - (scores[a] as number) || (selected[a] as number) - (selected[b] as number),
+  );
+  return cutGroups(
+    plan,
+    fleet,
+    Uint32Array.from(order, (at) => selected[at] as number),
+  );
+}
+
+function namesOf(clusters: Uint32Array, { names }: Fleet): string[] {
+  const list = new Array<string>(clusters.length);
+  for (let i = 0; i < clusters.length; i++) list[i] = names[clusters[i] as number] as string;
+  return list;
+}
+
+function inNameOrder(clusters: Uint32Array, fleet: Fleet): Uint32Array {
+  if (clusters.length < 32) return clusters.toSorted();
+  const marks = makeBitset(fleet.size);
+  for (let i = 0; i < clusters.length; i++) putBit(marks, clusters[i] as number, true);
+  const ordered = new Uint32Array(clusters.length);
+  readBits(marks, ordered);
+  return ordered;
+}

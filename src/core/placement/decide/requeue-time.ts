@@ -1,0 +1,26 @@
+import type { Instant } from '../../model/rfc3339.ts';
+import { compareInstants, epochMsOf } from '../../model/rfc3339.ts';
+import { hasBit } from '../../snapshot/bitset.ts';
+import type { OwnDecisions } from '../prior/own-decisions.ts';
+import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
+import { matchTolerations } from '../filter/taint-rules.ts';
+
+/** The earliest end of a toleration that keeps a cluster of before tolerated, in milliseconds since the epoch. */
+export function requeueAtMs(
+  { fleet, now }: SchedulingIndex,
+  { tolerations }: CompiledPlacement,
+  prior: OwnDecisions,
+): number | undefined {
+  if (!tolerations.timed) return undefined;
+  let first: Instant | undefined;
+  for (const cluster of tolerations.timedClusters) {
+    if (!hasBit(prior.bits, cluster) || !hasBit(tolerations.passDecided, cluster)) continue;
+    for (const taint of fleet.cluster(cluster).spec?.taints ?? []) {
+      if (taint.effect === 'PreferNoSelect' || taint.effect === 'NoSelectIfNew') continue;
+      const verdict = matchTolerations(taint, tolerations.tolerations, now);
+      if (verdict.verdict !== 'tolerated' || verdict.until === undefined) continue;
+      if (first === undefined || compareInstants(verdict.until, first) < 0) first = verdict.until;
+    }
+  }
+  return first === undefined ? undefined : epochMsOf(first);
+}

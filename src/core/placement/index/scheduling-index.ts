@@ -1,0 +1,136 @@
+import type {
+  ClusterPredicate,
+  Placement,
+  SpreadConstraint,
+  Toleration,
+} from '../../model/kind/placement.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
+import type { Instant } from '../../model/rfc3339.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import type { CompileCel } from '../filter/cel-hook.ts';
+import type { GroupPlanResult } from '../select/decision-groups.ts';
+import { planGroups } from '../select/decision-groups.ts';
+import type { Eligibility } from '../filter/eligibility.ts';
+import { PredicateClass } from '../filter/predicate-class.ts';
+import { breaksTiesByPreferNoSelect } from '../filter/prefer-no-select.ts';
+import { type FilterClasses, type Filters, filtersOf } from '../filter/registry.ts';
+import type { PolicyResult } from '../prioritize/registry.ts';
+import { resolvePolicy } from '../prioritize/registry.ts';
+import { ScoreEnds } from '../prioritize/score-ends.ts';
+import { Scratch } from './scratch.ts';
+import { TolerationClass } from '../filter/toleration-class.ts';
+
+/** A placement with everything that its text alone decides, looked up or built once. */
+export interface CompiledPlacement extends FilterClasses {
+  readonly filters: Filters;
+  readonly placement: Placement;
+  /** `namespace/name` */
+  readonly key: string;
+  /** Being deleted or scheduling disabled: nothing is decided, nothing may be written. */
+  readonly skipped: boolean;
+  readonly policy: PolicyResult;
+  readonly groups: GroupPlanResult;
+  readonly limit: number;
+  readonly spread: readonly SpreadConstraint[];
+  readonly avoidPreferNoSelect: boolean;
+}
+
+export function placementKey({ metadata }: Placement): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+/** What placements share over one fleet: sets and bindings, predicates and tolerations by equal text, CEL programs. */
+export class SchedulingIndex {
+  readonly fleet: Fleet;
+  readonly eligibility: Eligibility;
+  readonly predicates = new Map<string, PredicateClass>();
+  readonly tolerations = new Map<string, TolerationClass>();
+  /** 0, 1, … size − 1 */
+  readonly everyCluster: Uint32Array;
+  readonly scratch: Scratch;
+  readonly scoreEnds: ScoreEnds;
+  readonly #compileCel: CompileCel;
+  #now: Instant;
+
+  constructor(fleet: Fleet, eligibility: Eligibility, given: { now: Instant; compileCel: CompileCel }) {
+    this.fleet = fleet;
+    this.eligibility = eligibility;
+    this.scratch = new Scratch(fleet.size);
+    this.scoreEnds = new ScoreEnds(fleet);
+    this.everyCluster = Uint32Array.from(fleet.names.keys());
+    this.#now = given.now;
+    this.#compileCel = given.compileCel;
+  }
+
+  get now(): Instant {
+    return this.#now;
+  }
+
+  /** Moves the clock. Answers the toleration classes of which some cluster changed, with those clusters. */
+  advance(now: Instant): { tolerations: TolerationClass; clusters: readonly number[] }[] {
+    this.#now = now;
+    return [...this.tolerations.values()].flatMap((tolerations) => {
+      const clusters = tolerations.advance(this.fleet, now);
+      return clusters.length === 0 ? [] : [{ tolerations, clusters }];
+    });
+  }
+
+  /** Drops the predicates that no placement uses; only used ones are kept up to date. */
+  keepPredicates(isUsed: (predicate: PredicateClass) => boolean): void {
+    for (const [text, predicate] of this.predicates) if (!isUsed(predicate)) this.predicates.delete(text);
+  }
+
+  /**
+   * @param options.extraBindings names of sets that are taken as bound to the placement's namespace
+   * @param options.passing the placement is only tried: its predicates are not remembered
+   */
+  compile(
+    placement: Placement,
+    { extraBindings = [], passing = false }: { extraBindings?: readonly string[]; passing?: boolean } = {},
+  ): CompiledPlacement {
+    const { metadata, spec } = placement;
+    const classes = {
+      eligibility: this.eligibility.classOf(placement, extraBindings),
+      predicate: this.#predicateClass(spec?.predicates ?? [], passing),
+      tolerations: this.#tolerationClass(spec?.tolerations ?? []),
+    };
+    return {
+      ...classes,
+      filters: filtersOf(classes),
+      placement,
+      key: placementKey(placement),
+      skipped: metadata.deletionTimestamp !== undefined || isDisabled(metadata.annotations),
+      policy: resolvePolicy(spec?.prioritizerPolicy),
+      groups: planGroups(placement),
+      limit: spec?.numberOfClusters ?? Infinity,
+      spread: spec?.spreadPolicy?.spreadConstraints ?? [],
+      avoidPreferNoSelect: breaksTiesByPreferNoSelect(placement),
+    };
+  }
+
+  #predicateClass(predicates: readonly ClusterPredicate[], passing: boolean): PredicateClass {
+    const text = JSON.stringify(predicates);
+    const known = this.predicates.get(text);
+    if (known !== undefined) return known;
+    const fresh = new PredicateClass(predicates, this.fleet, this.#compileCel);
+    if (!passing) this.predicates.set(text, fresh);
+    return fresh;
+  }
+
+  #tolerationClass(tolerations: readonly Toleration[]): TolerationClass {
+    const text = JSON.stringify(tolerations);
+    const known = this.tolerations.get(text);
+    if (known !== undefined) return known;
+    const fresh = new TolerationClass(tolerations, this.fleet, this.#now);
+    this.tolerations.set(text, fresh);
+    return fresh;
+  }
+}
+
+function isDisabled(annotations: Readonly<Record<string, string>> | undefined): boolean {
+  return (
+    annotations !== undefined &&
+    Object.hasOwn(annotations, SCHEDULING_DISABLE_ANNOTATION) &&
+    annotations[SCHEDULING_DISABLE_ANNOTATION] === 'true'
+  );
+}

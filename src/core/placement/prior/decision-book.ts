@@ -1,0 +1,226 @@
+import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { hasBit } from '../../snapshot/bitset.ts';
+import type { Fleet } from '../../snapshot/fleet.ts';
+import { CountJournal } from '../prioritize/count-journal.ts';
+import { decisionOwner } from './decision-owner.ts';
+import { CountScores } from '../prioritize/count-scores.ts';
+import type { Published } from './published-clusters.ts';
+import type { OwnDecisions } from './own-decisions.ts';
+import { decisionChange, listDecisions, ownDecisions } from './own-decisions.ts';
+
+/**
+ * The current decisions of all placements, as cluster numbers, with a count per cluster kept at every change: what
+ * Balance, Steady and NoSelectIfNew read. Clusters that are decided but not in the fleet get numbers above it.
+ */
+export class DecisionBook {
+  /** Clusters whose count changed. */
+  readonly journal = new CountJournal();
+  readonly countScores: CountScores;
+  readonly #fleet: Fleet;
+  readonly #nothing: OwnDecisions;
+  readonly #own = new Map<string, OwnDecisions>();
+  readonly #strangers = new Map<string, number>();
+  readonly #strangerNames: string[] = [];
+  /** Lists that were published before: they are mostly told again and again. */
+  readonly #published = new WeakMap<readonly string[], OwnDecisions>();
+  /** Placements whose decisions are not those that were published last. */
+  readonly #moved = new Set<string>();
+  #isPublished = false;
+  #counts: Int32Array;
+  /** How many clusters are decided exactly so many times; index 0 is not kept. */
+  #frequency = new Int32Array(64);
+  #most = 0;
+  /** The clusters that are decided `#most` times; undefined: to be looked for. */
+  #top: Set<number> | undefined;
+
+  constructor(fleet: Fleet, decisions: readonly PlacementDecision[]) {
+    this.#fleet = fleet;
+    this.countScores = new CountScores(this.journal, fleet.size);
+    this.#nothing = ownDecisions(new Uint32Array(0), fleet.size);
+    this.#counts = new Int32Array(fleet.size + 16);
+    const names = new Map<string, string[]>();
+    for (const decision of decisions) {
+      const key = decisionOwner(decision) ?? '';
+      const list = names.get(key) ?? [];
+      for (const { clusterName } of decision.status?.decisions ?? []) list.push(clusterName);
+      names.set(key, list);
+    }
+    for (const [key, list] of names) this.put(key, this.decisionsOf(list));
+  }
+
+  /**
+   * The same decisions over another fleet.
+   * @returns with the number there of each number here
+   */
+  over(fleet: Fleet): { readonly book: DecisionBook; readonly numbers: Uint32Array } {
+    const book = new DecisionBook(fleet, []);
+    const names = [...this.#fleet.names, ...this.#strangerNames];
+    const numbers = book.numbersOf(names);
+    for (const [key, own] of this.#own)
+      book.put(
+        key,
+        ownDecisions(
+          listDecisions(own).map((number) => numbers[number] as number),
+          fleet.size,
+        ),
+      );
+    return { book, numbers };
+  }
+
+  /** How often each cluster is decided. Shared: read only. */
+  get counts(): Int32Array {
+    return this.#counts;
+  }
+
+  /** The largest count without the decisions of one placement, which are in this book and have no repeats. */
+  mostWithout(own: OwnDecisions): number {
+    if (this.#most === 0) return 0;
+    this.#top ??= this.#findTop();
+    const isOwn = (cluster: number): boolean =>
+      cluster < this.#fleet.size ? hasBit(own.bits, cluster) : own.gone.has(cluster);
+    for (const cluster of this.#top) if (!isOwn(cluster)) return this.#most;
+    return this.#most - 1;
+  }
+
+  /** Copies of the counts, and their largest, without the decisions of one placement, repeats included. */
+  withoutOwn(key: string): { readonly counts: Int32Array; readonly most: number } {
+    const counts = this.#counts.slice();
+    for (const number of listDecisions(this.own(key))) counts[number] = (counts[number] as number) - 1;
+    return { counts, most: counts.reduce((most, count) => Math.max(most, count), 0) };
+  }
+
+  own(key: string): OwnDecisions {
+    return this.#own.get(key) ?? this.#nothing;
+  }
+
+  /**
+   * Replaces the decisions of one placement.
+   * @returns what is in the book now: the object that was in it if it says the same
+   */
+  put(key: string, after: OwnDecisions): OwnDecisions {
+    if (!this.#replace(key, after)) return this.own(key);
+    this.#moved.add(key);
+    return after;
+  }
+
+  /** Tells which decisions a list of clusters stands for, in case it is published. */
+  know(clusters: readonly string[], decisions: OwnDecisions): void {
+    this.#published.set(clusters, decisions);
+  }
+
+  /** All decisions from now on. */
+  publish({ clusters, changed }: Published): void {
+    // A book that was made since knows nothing of what was published before.
+    const all = changed === undefined || !this.#isPublished;
+    const keys = all ? [this.#own.keys(), clusters.keys()] : [changed, this.#moved];
+    for (const key of new Set(keys.flatMap((some) => [...some]))) {
+      const names = clusters.get(key);
+      this.#replace(key, names === undefined ? this.#nothing : this.#ownOf(names));
+    }
+    this.#moved.clear();
+    this.#isPublished = true;
+  }
+
+  /** @returns whether that changed anything */
+  #replace(key: string, after: OwnDecisions): boolean {
+    const known = this.#own.get(key);
+    if (known === after) return false;
+    const before = known ?? this.#nothing;
+    const { gained, lost } = decisionChange(before, after);
+    // What says the same stays the same object: comparing it with itself costs nothing.
+    const isSame = gained.length + lost.length === 0;
+    if (known === undefined || !isSame) this.#own.set(key, after);
+    if (isSame) return false;
+    for (const cluster of lost) this.#count(cluster, -1);
+    for (const cluster of gained) this.#count(cluster, 1);
+    while (this.#most > 0 && this.#frequency[this.#most] === 0) {
+      this.#most--;
+      this.#top = undefined;
+    }
+    return true;
+  }
+
+  /** Takes the decisions of one placement out of the counts and answers them. */
+  take(key: string): OwnDecisions {
+    const own = this.own(key);
+    this.put(key, this.#nothing);
+    this.#own.delete(key);
+    return own;
+  }
+
+  decisionsOf(names: readonly string[]): OwnDecisions {
+    return ownDecisions(this.numbersOf(names), this.#fleet.size);
+  }
+
+  numbersOf(names: readonly string[]): Uint32Array {
+    return Uint32Array.from(names, (name) => this.#fleet.numberOf(name) ?? this.#strangerNumber(name));
+  }
+
+  /** Name of a number from this book. */
+  nameOf(number: number): string {
+    if (number < this.#fleet.size) return this.#fleet.names[number] as string;
+    return this.#strangerNames[number - this.#fleet.size] ?? '';
+  }
+
+  /** All decisions as objects, one per placement, not cut into pages. */
+  objects(): PlacementDecision[] {
+    return [...this.#own].map(([key, own]) => {
+      const slash = key.indexOf('/');
+      const labels = slash < 0 ? {} : { [PLACEMENT_LABEL]: key.slice(slash + 1) };
+      const decisions = Array.from(listDecisions(own), (number) => ({
+        clusterName: this.nameOf(number),
+        reason: '',
+      }));
+      return {
+        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+        kind: 'PlacementDecision',
+        metadata: { name: key.slice(slash + 1), namespace: key.slice(0, Math.max(0, slash)), labels },
+        status: { decisions },
+      };
+    });
+  }
+
+  #ownOf(published: readonly string[]): OwnDecisions {
+    let own = this.#published.get(published);
+    if (own === undefined) this.#published.set(published, (own = this.decisionsOf(published)));
+    return own;
+  }
+
+  #strangerNumber(name: string): number {
+    const known = this.#strangers.get(name);
+    if (known !== undefined) return known;
+    const number = this.#fleet.size + this.#strangers.size;
+    this.#strangers.set(name, number);
+    this.#strangerNames.push(name);
+    if (number >= this.#counts.length) this.#counts = grown(this.#counts);
+    return number;
+  }
+
+  #count(number: number, step: 1 | -1): void {
+    const before = this.#counts[number] as number;
+    const after = before + step;
+    this.#counts[number] = after;
+    if (after >= this.#frequency.length) this.#frequency = grown(this.#frequency);
+    if (before > 0) this.#frequency[before] = (this.#frequency[before] as number) - 1;
+    if (after > 0) this.#frequency[after] = (this.#frequency[after] as number) + 1;
+    this.journal.add(number);
+    if (after > this.#most) {
+      this.#most = after;
+      this.#top = new Set([number]);
+    } else if (after === this.#most) this.#top?.add(number);
+    else if (before === this.#most) this.#top?.delete(number);
+  }
+
+  #findTop(): Set<number> {
+    const top = new Set<number>();
+    for (let i = 0; i < this.#counts.length; i++) if (this.#counts[i] === this.#most) top.add(i);
+    return top;
+  }
+}
+
+function grown(array: Int32Array): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(array.length * 2);
+  longer.set(array);
+  return longer;
+}

@@ -1,0 +1,58 @@
+import type { Bitset } from '../../snapshot/bitset.ts';
+import { bitsToArray, hasBit, makeBitset, putBit } from '../../snapshot/bitset.ts';
+
+/** The decisions of one placement, as cluster numbers. */
+export interface OwnDecisions {
+  /** Those in the fleet. */
+  readonly bits: Bitset;
+  /** Numbers beyond the fleet: clusters that are gone. */
+  readonly gone: ReadonlySet<number>;
+  /** Further listings of clusters that are listed already; only decisions from outside have them. */
+  readonly repeats: readonly number[];
+}
+
+/** What separates two lists of decisions. */
+export interface DecisionChange {
+  readonly gained: readonly number[];
+  readonly lost: readonly number[];
+}
+
+export function ownDecisions(numbers: Uint32Array, fleetSize: number): OwnDecisions {
+  const bits = makeBitset(fleetSize);
+  const gone = new Set<number>();
+  const repeats: number[] = [];
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] as number;
+    if (number < fleetSize ? hasBit(bits, number) : gone.has(number)) repeats.push(number);
+    else if (number < fleetSize) putBit(bits, number, true);
+    else gone.add(number);
+  }
+  return { bits, gone, repeats };
+}
+
+/** All listings. */
+export function listDecisions({ bits, gone, repeats }: OwnDecisions): Uint32Array {
+  return Uint32Array.from([...bitsToArray(bits), ...gone, ...repeats]);
+}
+
+export function decisionChange(before: OwnDecisions, after: OwnDecisions): DecisionChange {
+  const gained = [...without(after.gone, before.gone), ...after.repeats];
+  const lost = [...without(before.gone, after.gone), ...before.repeats];
+  if (before.bits === after.bits) return { gained, lost };
+  for (let word = 0; word < before.bits.length; word++) {
+    let differing = (before.bits[word] as number) ^ (after.bits[word] as number);
+    while (differing !== 0) {
+      const lowest = differing & -differing;
+      const number = (word << 5) + (31 - Math.clz32(lowest));
+      (hasBit(after.bits, number) ? gained : lost).push(number);
+      differing ^= lowest;
+    }
+  }
+  return { gained, lost };
+}
+
+const NOTHING: readonly number[] = [];
+
+function without(numbers: ReadonlySet<number>, others: ReadonlySet<number>): readonly number[] {
+  return numbers.size === 0 ? NOTHING : [...numbers].filter((number) => !others.has(number));
+}

@@ -1,0 +1,79 @@
+import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { decisionOwner } from './decision-owner.ts';
+import { clustersListed } from './listed-page.ts';
+
+/** What is published now. */
+export interface Published {
+  /** The clusters on the pages of every placement, by `namespace/name`; the same list as long as the pages are the same. */
+  readonly clusters: ReadonlyMap<string, readonly string[]>;
+  /** The placements whose list became another one since the last time; undefined: it may be any. */
+  readonly changed: ReadonlySet<string> | undefined;
+}
+
+/** More changed pages than these are not looked at one by one. */
+const FEW = 64;
+
+/** Reads what is published from lists of pages, each mostly the same as the one before. */
+export class PublishedClusters {
+  #pages: readonly PlacementDecision[] | undefined;
+  #pagesOf = new Map<string, readonly PlacementDecision[]>();
+  readonly #clusters = new Map<string, readonly string[]>();
+
+  /** @param pages in an order that stays; an unchanged page is the same object */
+  read(pages: readonly PlacementDecision[]): Published {
+    const changed = this.#changedIn(pages);
+    this.#pages = pages;
+    if (changed === undefined) this.#readAll(pages);
+    return { clusters: this.#clusters, changed };
+  }
+
+  /** Undefined, and nothing done, when pages came or went, changed hands, or many changed. */
+  #changedIn(pages: readonly PlacementDecision[]): ReadonlySet<string> | undefined {
+    const before = this.#pages;
+    if (before?.length !== pages.length) return undefined;
+    const replaced = new Map<PlacementDecision, PlacementDecision>();
+    for (let at = 0; at < pages.length && replaced.size <= FEW; at++) {
+      const [was, is] = [before[at] as PlacementDecision, pages[at] as PlacementDecision];
+      if (was !== is) replaced.set(was, is);
+    }
+    if (replaced.size > FEW) return undefined;
+    if ([...replaced].some(([was, is]) => decisionOwner(was) !== decisionOwner(is))) return undefined;
+    const changed = new Set([...replaced.keys()].map(ownerOf));
+    for (const owner of changed) {
+      const of = (this.#pagesOf.get(owner) ?? []).map((page) => replaced.get(page) ?? page);
+      this.#put(owner, of);
+    }
+    return changed;
+  }
+
+  #readAll(pages: readonly PlacementDecision[]): void {
+    const before = this.#pagesOf;
+    const pagesOf = new Map<string, PlacementDecision[]>();
+    for (const page of pages) {
+      const owner = ownerOf(page);
+      const known = pagesOf.get(owner);
+      if (known === undefined) pagesOf.set(owner, [page]);
+      else known.push(page);
+    }
+    this.#pagesOf = new Map();
+    for (const [owner, of] of pagesOf) {
+      const known = before.get(owner);
+      const isSame = known?.length === of.length && of.every((page, at) => page === known[at]);
+      if (isSame) this.#pagesOf.set(owner, known);
+      else this.#put(owner, of);
+    }
+    for (const owner of before.keys()) if (!pagesOf.has(owner)) this.#clusters.delete(owner);
+  }
+
+  #put(owner: string, pages: readonly PlacementDecision[]): void {
+    this.#pagesOf.set(owner, pages);
+    const [first] = pages;
+    const isOne = pages.length === 1 && first !== undefined;
+    this.#clusters.set(owner, isOne ? clustersListed(first) : pages.flatMap(clustersListed));
+  }
+}
+
+/** '': pages of no placement only count for Balance. */
+function ownerOf(page: PlacementDecision): string {
+  return decisionOwner(page) ?? '';
+}

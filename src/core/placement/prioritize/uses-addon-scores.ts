@@ -1,0 +1,11 @@
+import type { Placement } from '../../model/kind/placement.ts';
+
+/** Does the decision depend on AddOnPlacementScores: by a prioritizer, or by a CEL expression that calls `scores`? */
+export function usesAddOnScores({ spec }: Placement): boolean {
+  const configurations = spec?.prioritizerPolicy?.configurations ?? [];
+  if (configurations.some(({ scoreCoordinate }) => scoreCoordinate?.type === 'AddOn')) return true;
+  const expressions = (spec?.predicates ?? []).flatMap(
+    ({ requiredClusterSelector }) => requiredClusterSelector?.celSelector?.celExpressions ?? [],
+  );
+  return expressions.some((expression) => /\bscores\s*\(/.test(expression));
+}

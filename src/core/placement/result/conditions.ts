@@ -1,0 +1,60 @@
+import type { Condition } from '../../model/object-meta.ts';
+import type { EligibilityClass } from '../filter/eligibility.ts';
+import type { ScheduleStatus } from './schedule-result.ts';
+
+export interface ConditionInput {
+  readonly status: ScheduleStatus;
+  readonly eligibility: EligibilityClass;
+  /** `spec.clusterSets` */
+  readonly wantedSets: readonly string[];
+  readonly selectedCount: number;
+  readonly unscheduled: number;
+}
+
+/** PlacementMisconfigured and PlacementSatisfied, without transition times. Texts are wire constants. */
+export function conditionsOf(input: ConditionInput): readonly Condition[] {
+  return [misconfigured(input.status), satisfied(input)];
+}
+
+function misconfigured({ code, plugin, message }: ScheduleStatus): Condition {
+  const type = 'PlacementMisconfigured';
+  return code === 'Misconfigured'
+    ? { type, status: 'True', reason: 'Misconfigured', message: `${plugin}:${message}` }
+    : {
+        type,
+        status: 'False',
+        reason: 'Succeedconfigured',
+        message: 'Placement configurations check pass',
+      };
+}
+
+function satisfied({ eligibility, wantedSets, selectedCount, unscheduled }: ConditionInput): Condition {
+  if (eligibility.validBindings.length === 0)
+    return no(
+      'NoManagedClusterSetBindings',
+      'No valid ManagedClusterSetBindings found in placement namespace',
+    );
+  if (eligibility.sets.length === 0)
+    return no(
+      'NoIntersection',
+      `None of ManagedClusterSets [${wantedSets.join(',')}] is bound to placement namespace`,
+    );
+  if (eligibility.count === 0)
+    return no(
+      'AllManagedClusterSetsEmpty',
+      `All ManagedClusterSets [${eligibility.sets.join(',')}] have no member ManagedCluster`,
+    );
+  if (selectedCount === 0)
+    return no('NoManagedClusterMatched', 'No ManagedCluster matches any of the cluster predicate');
+  if (unscheduled > 0) return no('NotAllDecisionsScheduled', `${unscheduled} cluster decisions unscheduled`);
+  return {
+    type: 'PlacementSatisfied',
+    status: 'True',
+    reason: 'AllDecisionsScheduled',
+    message: 'All cluster decisions scheduled',
+  };
+}
+
+function no(reason: string, message: string): Condition {
+  return { type: 'PlacementSatisfied', status: 'False', reason, message };
+}

@@ -1,0 +1,49 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import { annotationWords } from './annotation-words.ts';
+import { PLAN_ANNOTATION } from './publish-annotations.ts';
+import { releaseTokens } from './release-tokens.ts';
+
+/** The plan that a commit was approved with, as far as it is about one placement. */
+export interface ApprovedPlan {
+  /** Plan tokens: what may happen to the placement. */
+  readonly tokens: readonly string[];
+  /** Full id of the commit that brought them. */
+  readonly commit: string | undefined;
+}
+
+const ENTRY = /^(?:([^/=]+\/[^/=]+)=)?([0-9a-f]{12})$/;
+
+/** What is written in the annotation, piece by piece. `placement` is undefined where the object itself is meant. */
+export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonly {
+  readonly text: string;
+  /** Undefined: the text is no `TOKEN` and no `NAMESPACE/NAME=TOKEN`. */
+  readonly token: string | undefined;
+  readonly placement: string | undefined;
+}[] {
+  return annotationWords(metadata, PLAN_ANNOTATION).map((text) => {
+    const [, placement, token] = ENTRY.exec(text) ?? [];
+    return { text, placement, token };
+  });
+}
+
+/**
+ * The plans that objects in Git say were approved, per placement (`namespace/name`): in the annotation `berth.dev/plan` of any object,
+ * and as releases on the placement itself, since whoever released a change approved that one and no other.
+ */
+export function approvedPlans(
+  objects: Iterable<Pick<KubeObject, 'kind' | 'metadata'>>,
+): ReadonlyMap<string, readonly string[]> {
+  const plans = new Map<string, readonly string[]>();
+  const add = (placement: string, tokens: readonly string[]): void => {
+    if (tokens.length > 0) plans.set(placement, [...(plans.get(placement) ?? []), ...tokens]);
+  };
+  for (const object of objects) {
+    if (object.metadata.annotations === undefined) continue;
+    const { namespace = '', name } = object.metadata;
+    const own = object.kind === 'Placement' ? `${namespace}/${name}` : undefined;
+    for (const { placement = own, token } of planEntries(object))
+      if (placement !== undefined && token !== undefined) add(placement, [token]);
+    if (own !== undefined) add(own, releaseTokens(object.metadata));
+  }
+  return plans;
+}

@@ -1,0 +1,243 @@
+import { parseGoDuration } from '../../model/go-duration.ts';
+import type { Placement } from '../../model/kind/placement.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import { canonicalJson } from '../../model/json-equal.ts';
+import type { ApprovedPlan } from '../approval/approved-plans.ts';
+import { beforeChange, removalsWith } from './change-under-way.ts';
+import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
+import { desiredGroups } from '../pages/desired-groups.ts';
+import { type Hold, judgeResult, listNames, wayOut } from './judge-result.ts';
+import { type MoveStep, planMove } from './move-policy.ts';
+import { type Digest, planToken, unspentToken } from '../approval/plan-token.ts';
+import {
+  HELD_CONDITION,
+  MOVE_ABORT_ANNOTATION,
+  MOVE_DEADLINE_ANNOTATION,
+  MOVE_POLICY_ANNOTATION,
+  RELEASE_ANNOTATION,
+  RELEASED_ANNOTATION,
+  REMOVAL_BUDGET_ANNOTATION,
+} from '../approval/publish-annotations.ts';
+import type { Move, PublishState } from './publish-state.ts';
+import { releaseTokens } from '../approval/release-tokens.ts';
+import { parseRemovalBudget, type RemovalBudget } from './removal-budget.ts';
+import { removedRecently } from './removal-window.ts';
+
+export interface PublicationInput {
+  /** `namespace/name` */
+  readonly key: string;
+  /** As it stands on the hub now: its annotations count. */
+  readonly placement: Placement;
+  readonly result: ScheduleResult;
+  /** What is published: not always what the hub lists now, see `publishedPages`. */
+  readonly pages: readonly ListedPage[];
+  readonly state: PublishState | undefined;
+  readonly budget: RemovalBudget;
+  readonly inventoryProblem: string | undefined;
+  /** Why nobody knows whether a work is ready; absent: that is known. */
+  readonly worksProblem?: string | undefined;
+  /** What the commit that is being followed was approved for; undefined when it says nothing of this placement. */
+  readonly approved?: ApprovedPlan | undefined;
+  /** Does the placement's work run on the cluster (Available or Healthy)? */
+  readonly isReady: (cluster: string) => boolean;
+  readonly nowMs: number;
+  readonly digest: Digest;
+}
+
+/** What is to stand on the pages now. */
+export interface Publication {
+  /** Undefined: the pages stay as they are. */
+  readonly groups: readonly DesiredGroup[] | undefined;
+  readonly hold: Hold | undefined;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly move: Move | undefined;
+  /** Of the release that named this very change, if one did. */
+  readonly releasedToken: string | undefined;
+  /** How the change compares with the approved plan; one that is held is not as approved yet. `none`: no plan, or no change. */
+  readonly approval: 'none' | 'met' | 'differs';
+  /** Look again after this long, though nothing may have changed on the hub. */
+  readonly againAfterMs: number | undefined;
+}
+
+const DEFAULT_MOVE_DEADLINE_MS = 600_000;
+
+export function specHash(digest: Digest, placement: Placement): string {
+  return digest(canonicalJson(placement.spec ?? {})).slice(0, 16);
+}
+
+/** From a result to what may be published of it now: all, nothing (held), or old and new side by side (a move). */
+export function decidePublication(input: PublicationInput): Publication {
+  const { key, result, state, digest } = input;
+  const annotations = input.placement.metadata.annotations ?? {};
+  const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
+  const plannedToken = (): string => {
+    // The token of a move, or of a change that was cut short, must not change because its first half is done.
+    const arriving = new Set(state?.move?.arriving ?? []);
+    const before = beforeChange(state?.change, published ?? []).filter((cluster) => !arriving.has(cluster));
+    return planToken(digest, key, before, result.selected);
+  };
+  const token = (): string => unspentToken(digest, plannedToken(), state?.spent);
+  // Asked for only where it matters: at a start the specs of all placements would be hashed.
+  const specChanged = (): boolean =>
+    state !== undefined && state.specHash !== specHash(digest, result.placement);
+  const removals = removalsWith(state, published ?? []);
+  const verdict = judgeResult({
+    result,
+    published,
+    get specChanged() {
+      return specChanged();
+    },
+    budget: parseRemovalBudget(annotations[REMOVAL_BUDGET_ANNOTATION] ?? '') ?? input.budget,
+    recentlyRemoved:
+      removals.length === 0 || specChanged()
+        ? 0
+        : removedRecently(removals, heldSinceMs(input) ?? input.nowMs),
+    inventoryProblem: input.inventoryProblem,
+    token,
+    releasedTokens: [...releaseTokens(input.placement.metadata), annotations[RELEASED_ANNOTATION]],
+  });
+  if (verdict.kind === 'held')
+    return {
+      ...heldPublication(verdict, state?.move),
+      approval: input.approved === undefined ? 'none' : 'differs',
+    };
+  const { added, removed, releasedToken } = verdict;
+  // The same clusters: what else would change was not decided on what there is.
+  if (input.inventoryProblem !== undefined)
+    return { ...untouched(state?.move), againAfterMs: STALE_RETRY_MS };
+  const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);
+  if (approval === 'differs' && removed.length > 0)
+    return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
+  const groups = desiredGroups(result);
+  const plain: Publication = {
+    groups,
+    hold: undefined,
+    added,
+    removed,
+    move: undefined,
+    releasedToken,
+    approval,
+    againAfterMs: undefined,
+  };
+  if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedToken !== undefined) return plain;
+  if (input.worksProblem !== undefined && removed.length > 0)
+    return heldPublication(blindMove(input.worksProblem, verdict, token()), state?.move);
+  return decideMove(input, plain, token());
+}
+
+/** What is held because of the removals before it does not pass because time goes by, whenever somebody happens to look again. */
+function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined {
+  const held = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
+  if (held?.status !== 'True' || held.reason !== 'RemovalBudgetExceeded') return undefined;
+  const sinceMs = Date.parse(held.lastTransitionTime ?? '');
+  return sinceMs < nowMs ? sinceMs : undefined;
+}
+
+type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
+
+/**
+ * A release of this very change is newer, and more, than the plan. A change that was released before has two tokens: that of every such
+ * change, and the one of now, which a hold names.
+ */
+function compareWithPlan(
+  approved: ApprovedPlan | undefined,
+  { added, removed, releasedToken }: Change,
+  tokensOf: () => readonly string[],
+): Publication['approval'] {
+  if (approved === undefined || added.length + removed.length === 0) return 'none';
+  const isApproved =
+    releasedToken !== undefined || tokensOf().some((token) => approved.tokens.includes(token));
+  return isApproved ? 'met' : 'differs';
+}
+
+function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {
+  const { added, removed } = change;
+  const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
+  const more = added.length === 0 ? '' : `, ${added.length} would come: ${listNames(added)}`;
+  const message =
+    `This is not the plan that ${commit} was approved with (${approved?.tokens.join(', ')}): ${removed.length} of ` +
+    `${publishedClusters(pages).length} clusters would go: ${listNames(removed)}${more}. ${wayOut(placement.metadata, token)}`;
+  return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
+}
+
+function blindMove(problem: string, { added, removed }: Change, token: string): Hold {
+  const message =
+    `Nobody can see when what replaces ${listNames(removed)} is ready: ${problem}. ` +
+    'It is tried again by itself; the last decision stays published.';
+  return { kind: 'held', reason: 'InventoryStale', message, added, removed, token };
+}
+
+const STALE_RETRY_MS = 5_000;
+
+function heldPublication(hold: Hold, move: Move | undefined): Publication {
+  const againAfterMs = hold.reason === 'InventoryStale' ? STALE_RETRY_MS : undefined;
+  return { ...untouched(move), hold, againAfterMs };
+}
+
+function untouched(move: Move | undefined): Publication {
+  return {
+    groups: undefined,
+    hold: undefined,
+    added: [],
+    removed: [],
+    move,
+    releasedToken: undefined,
+    approval: 'none',
+    againAfterMs: undefined,
+  };
+}
+
+function decideMove(input: PublicationInput, plain: Publication, token: string): Publication {
+  const annotations = input.placement.metadata.annotations ?? {};
+  const { state, nowMs } = input;
+  const running = state?.move?.token === token ? state.move : undefined;
+  const arriving = [...new Set([...unproven(input), ...plain.added])].sort();
+  const move = running ?? { token, startedAtMs: nowMs, arriving };
+  const step = planMove({
+    pages: input.pages,
+    desired: plain.groups ?? [],
+    removed: plain.removed,
+    arriving: move.arriving,
+    isReady: input.isReady,
+    startedAtMs: move.startedAtMs,
+    deadlineMs: parseGoDuration(annotations[MOVE_DEADLINE_ANNOTATION] ?? '') ?? DEFAULT_MOVE_DEADLINE_MS,
+    nowMs,
+    aborted: annotations[MOVE_ABORT_ANNOTATION] === token,
+  });
+  return moveOutcome(step, plain, move, nowMs);
+}
+
+/**
+ * Published clusters on which the work may never have run: those of the move before, when the decision moves on before it is done,
+ * and all that stay where nobody remembers whether a move was under way.
+ */
+function unproven({ state, pages, result }: PublicationInput): readonly string[] {
+  const published = new Set(publishedClusters(pages));
+  const isUnknown = state === undefined || state.recalled === true;
+  return (isUnknown ? result.selected : (state.move?.arriving ?? [])).filter((cluster) =>
+    published.has(cluster),
+  );
+}
+
+function moveOutcome(step: MoveStep, plain: Publication, move: Move, nowMs: number): Publication {
+  switch (step.kind) {
+    case 'complete':
+      return plain;
+    case 'waiting': {
+      const againAfterMs = Math.min(step.untilMs - nowMs, 5_000);
+      return { ...plain, groups: step.groups, removed: [], move, againAfterMs };
+    }
+    case 'aborted':
+      return { ...plain, groups: step.groups, added: [], removed: move.arriving, move };
+    case 'timed-out': {
+      const { token } = move;
+      const message =
+        `Not ready in time: ${listNames(step.notReady)}. Old and new clusters stay published. Finish with the annotation ` +
+        `${RELEASE_ANNOTATION}: "${token}" on the placement, or give up with ${MOVE_ABORT_ANNOTATION}: "${token}".`;
+      const { added, removed } = plain;
+      const hold: Hold = { kind: 'held', reason: 'MoveTimedOut', message, added, removed, token };
+      return { ...plain, groups: step.groups, removed: [], move, hold, againAfterMs: 30_000 };
+    }
+  }
+}

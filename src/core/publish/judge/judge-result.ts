@@ -1,0 +1,171 @@
+import type { Condition } from '../../model/object-meta.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import { clusterChange } from './cluster-change.ts';
+import { RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
+import { type RemovalBudget, removalLimit } from './removal-budget.ts';
+
+export type HoldReason =
+  | 'Misconfigured'
+  | 'InventoryStale'
+  | 'WouldEmpty'
+  | 'RemovalBudgetExceeded'
+  | 'DiffersFromPlan'
+  | 'MoveTimedOut';
+
+export interface Hold {
+  readonly kind: 'held';
+  readonly reason: HoldReason;
+  /** What would happen, the numbers, and the way out. */
+  readonly message: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly token: string;
+}
+
+export type Verdict =
+  | {
+      readonly kind: 'publish';
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+      /** Plan token of the release without which this might be held. */
+      readonly releasedToken: string | undefined;
+    }
+  | Hold;
+
+export interface JudgeInput {
+  readonly result: ScheduleResult;
+  /** Clusters that are published, each once. Undefined: nothing ever was. */
+  readonly published: readonly string[] | undefined;
+  /** The placement's spec is not the one behind the last publication; unknown counts as unchanged. */
+  readonly specChanged: boolean;
+  readonly budget: RemovalBudget;
+  /** Clusters that changes of the last minutes already removed: many small steps are one large one. */
+  readonly recentlyRemoved: number;
+  /** Why the inventory cannot be trusted now; undefined when it is fresh and complete. */
+  readonly inventoryProblem: string | undefined;
+  /** Plan token of this very change; asked for only when it matters. */
+  readonly token: () => string;
+  /** Tokens that releases name, in Git and by hand. */
+  readonly releasedTokens: readonly (string | undefined)[];
+}
+
+/** May this result be published, or does the last one stay? Asked in the order of how little is known. */
+export function judgeResult(input: JudgeInput): Verdict {
+  const { result, published } = input;
+  const before = published ?? [];
+  const { added, removed } = clusterChange(before, result.selected);
+  const hold = (reason: HoldReason, problem: string, wayOut: string): Hold => ({
+    kind: 'held',
+    reason,
+    message: `${problem} ${wayOut}`,
+    added,
+    removed,
+    token: input.token(),
+  });
+
+  if (input.inventoryProblem !== undefined && (added.length + removed.length > 0 || published === undefined))
+    return hold(
+      'InventoryStale',
+      `What this depends on cannot be read: ${input.inventoryProblem}.`,
+      'It is tried again by itself; the last decision stays published.',
+    );
+  const releasedToken = input.releasedTokens.find((token) => token !== undefined && token === input.token());
+  if (releasedToken !== undefined) return { kind: 'publish', added, removed, releasedToken };
+  if (result.outcome === 'misconfigured' && (published === undefined || removed.length > 0))
+    return hold(
+      'Misconfigured',
+      `${misconfiguration(result)}; ${keeps(before.length)}.`,
+      removed.length === 0
+        ? 'Mend the placement.'
+        : `Mend the placement. To let its clusters go all the same, ${release(result.placement.metadata, input.token())}`,
+    );
+  if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
+    const why = input.specChanged
+      ? 'the changed placement selects no cluster (numberOfClusters: 0 would ask for that)'
+      : 'though the placement did not change';
+    return hold(
+      'WouldEmpty',
+      `All ${before.length} clusters would go, ${why}: ${listNames(removed)}.`,
+      wayOut(result.placement.metadata, input.token()),
+    );
+  }
+  if (removed.length > 0 && !asksForNone(result)) {
+    const limit = removalLimit(input.budget, before.length + input.recentlyRemoved);
+    const total = removed.length + input.recentlyRemoved;
+    if (total > limit) {
+      const earlier = input.recentlyRemoved > 0 ? `, after ${input.recentlyRemoved} in the last minutes` : '';
+      return hold(
+        'RemovalBudgetExceeded',
+        `${removed.length} of ${before.length} clusters would go${earlier} (budget ${limit}): ${listNames(removed)}.`,
+        wayOut(result.placement.metadata, input.token()),
+      );
+    }
+  }
+  return { kind: 'publish', added, removed, releasedToken };
+}
+
+const EXPLAINED = new Set<HoldReason>(['WouldEmpty', 'RemovalBudgetExceeded', 'DiffersFromPlan']);
+const MAX_REASONS = 5;
+
+/** The hold with why the first clusters would go; as it is where that is no question. */
+export function withReasons(
+  hold: Hold,
+  reasonsOf: (clusters: readonly string[]) => readonly {
+    readonly because: string;
+    readonly clusters: readonly string[];
+  }[],
+): Hold {
+  if (!EXPLAINED.has(hold.reason)) return hold;
+  const reasons = reasonsOf(hold.removed.slice(0, MAX_NAMES)).slice(0, MAX_REASONS);
+  if (reasons.length === 0) return hold;
+  const text = reasons.map(({ because, clusters }) => `${clusters.join(', ')} (${because})`).join('; ');
+  return { ...hold, message: `${hold.message} Why: ${text}.` };
+}
+
+/** The condition that says so on the Placement. A hold that is over becomes False once; it is not added where there was none. */
+export function heldCondition(
+  hold: Hold | undefined,
+  existing: Condition | undefined,
+): Condition | undefined {
+  if (hold !== undefined)
+    return { type: 'berth.dev/Held', status: 'True', reason: hold.reason, message: hold.message };
+  if (existing === undefined) return undefined;
+  return { type: 'berth.dev/Held', status: 'False', reason: 'Published', message: '' };
+}
+
+/** `numberOfClusters: 0` is the one way for a placement to ask for nothing. */
+function asksForNone({ placement }: ScheduleResult): boolean {
+  return placement.spec?.numberOfClusters === 0;
+}
+
+function misconfiguration(result: ScheduleResult): string {
+  return (
+    result.conditions.find((condition) => condition.type === 'PlacementMisconfigured')?.message ??
+    'The placement is misconfigured'
+  );
+}
+
+function keeps(count: number): string {
+  return count === 0 ? 'nothing is published' : `the last decision (${count} clusters) stays published`;
+}
+
+/** What a person can do about a change that is held. */
+export function wayOut(
+  meta: { readonly namespace?: string | undefined; readonly name: string },
+  token: string,
+): string {
+  return `The last decision stays published. To let this happen, ${release(meta, token)}`;
+}
+
+function release(meta: Parameters<typeof wayOut>[0], token: string): string {
+  const name = `${meta.namespace ?? ''}/${meta.name}`;
+  return `set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: berth release ${name} --token ${token}`;
+}
+
+const MAX_NAMES = 10;
+
+/** The first names and how many more: conditions are limited to 32,768 characters. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+}

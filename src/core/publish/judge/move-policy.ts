@@ -1,0 +1,73 @@
+import { type DesiredGroup, type ListedPage, sameGroup } from '../pages/decision-page.ts';
+
+export interface MoveInput {
+  readonly pages: readonly ListedPage[];
+  readonly desired: readonly DesiredGroup[];
+  readonly removed: readonly string[];
+  /** Clusters of this move that were not published before it, or before the one that it took over from; some may not be wanted any more. */
+  readonly arriving: readonly string[];
+  /** Does the placement's work run there (Available or Healthy)? */
+  readonly isReady: (cluster: string) => boolean;
+  readonly startedAtMs: number;
+  readonly deadlineMs: number;
+  readonly nowMs: number;
+  readonly aborted: boolean;
+}
+
+export type MoveStep =
+  /** All new clusters run: publish what was decided. */
+  | { readonly kind: 'complete' }
+  /** Old and new are published side by side until `untilMs`. */
+  | {
+      readonly kind: 'waiting';
+      readonly groups: readonly DesiredGroup[];
+      readonly notReady: readonly string[];
+      readonly untilMs: number;
+    }
+  /** The deadline passed: both stay until somebody decides. */
+  | {
+      readonly kind: 'timed-out';
+      readonly groups: readonly DesiredGroup[];
+      readonly notReady: readonly string[];
+    }
+  /** Given up: the old clusters stay, the new ones go. */
+  | { readonly kind: 'aborted'; readonly groups: readonly DesiredGroup[] };
+
+/** Make before break: a cluster leaves only when those that replace it run. */
+export function planMove(input: MoveInput): MoveStep {
+  const wanted = new Set(input.desired.flatMap((group) => group.decisions.map((d) => d.clusterName)));
+  const arriving = input.arriving.filter((cluster) => wanted.has(cluster));
+  if (input.removed.length === 0 || arriving.length === 0) return { kind: 'complete' };
+  if (input.aborted) return { kind: 'aborted', groups: withoutArrivals(withRemoved(input), input.arriving) };
+  const notReady = arriving.filter((cluster) => !input.isReady(cluster));
+  if (notReady.length === 0) return { kind: 'complete' };
+  const groups = withRemoved(input);
+  const untilMs = input.startedAtMs + input.deadlineMs;
+  return input.nowMs >= untilMs
+    ? { kind: 'timed-out', groups, notReady }
+    : { kind: 'waiting', groups, notReady, untilMs };
+}
+
+/** The wanted groups and, in the group of its page if that still exists, each cluster that is to go. */
+function withRemoved({ pages, desired, removed }: MoveInput): readonly DesiredGroup[] {
+  const extra = new Map<DesiredGroup, DesiredGroup['decisions'][number][]>();
+  for (const cluster of removed) {
+    const page = pages.find((candidate) => candidate.decisions.some((d) => d.clusterName === cluster));
+    const group = desired.find((candidate) => sameGroup(candidate, page?.group)) ?? desired[0];
+    if (group === undefined) continue;
+    const decision = page?.decisions.find((d) => d.clusterName === cluster);
+    if (decision !== undefined) extra.set(group, [...(extra.get(group) ?? []), decision]);
+  }
+  return desired.map((group) => ({ ...group, decisions: [...group.decisions, ...(extra.get(group) ?? [])] }));
+}
+
+function withoutArrivals(
+  groups: readonly DesiredGroup[],
+  arriving: readonly string[],
+): readonly DesiredGroup[] {
+  const gone = new Set(arriving);
+  return groups.map((group) => ({
+    ...group,
+    decisions: group.decisions.filter((decision) => !gone.has(decision.clusterName)),
+  }));
+}

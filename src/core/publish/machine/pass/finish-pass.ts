@@ -1,0 +1,134 @@
+import type { Condition, KubeObject } from '../../../model/object-meta.ts';
+import type { PlacementStatus } from '../../../model/kind/placement.ts';
+import type { Publication } from '../../judge/decide-publication.ts';
+import { heldCondition, type Hold, withReasons } from '../../judge/judge-result.ts';
+import type { PlanOutcome } from '../../approval/pending-plans.ts';
+import { planPlacementStatus } from '../../pages/placement-status.ts';
+import type { SettledPage } from '../../pages/plan-pages.ts';
+import { HELD_CONDITION } from '../../approval/publish-annotations.ts';
+import { settlementOf } from './change-record.ts';
+import { endPass } from './end-pass.ts';
+import { changeName, whenShown, withWrite } from '../state/own-writes.ts';
+import type { PlacementAction } from '../state/placement-action.ts';
+import type { PlacementEvent } from '../state/placement-event.ts';
+import type { Finishing, Pass, Purpose, Site } from '../state/placement-state.ts';
+import { statusTime } from '../state/status-time.ts';
+import { after, atStage, DONE, type PassingState, type Step } from '../state/step-result.ts';
+
+/**
+ * All pages are written: one status patch, and the record. The status is sent first, so that the hub works on it while the record is made.
+ */
+export function finishPass(
+  state: PassingState,
+  { site, purpose }: { readonly site: Site; readonly purpose: Exclude<Purpose, { kind: 'wait' }> },
+  nowMs: number,
+): Step {
+  const { facts, placement } = state.pass;
+  const { wanted } = purpose;
+  const settled = purpose.kind === 'publish' ? purpose.plan.pages : purpose.pages;
+  const hold = wanted.hold && withReasons(wanted.hold, facts.lostBecause);
+  const status = statusOf(state.pass, settled, hold, nowMs);
+  const actions: PlacementAction[] = plansJudged(state.pass, wanted);
+  if (status !== undefined) actions.push({ kind: 'patch-status', placement, status });
+  if (purpose.kind === 'publish') actions.push({ kind: 'yield' });
+  const finishing: Finishing = {
+    settled,
+    hold,
+    againAfterMs: wanted.againAfterMs,
+    isPatching: status !== undefined,
+    record: purpose.kind === 'publish' ? { kind: 'open', site, purpose } : { kind: 'none' },
+  };
+  return after(actions, finishWhenAnswered(state, finishing));
+}
+
+/** The status patch was answered. */
+export function statusWritten(
+  state: PassingState,
+  { after: object, seen }: Extract<PlacementEvent, { kind: 'status-written' }>,
+): PassingState {
+  const { pass } = state;
+  const change = { before: pass.placement as unknown as KubeObject, after: object };
+  return {
+    ...state,
+    status: whenShown(withWrite(state.status, change), seen),
+    pass: { ...pass, made: [...pass.made, changeName('', change)] },
+  };
+}
+
+/** The status is on its way: what the next change is judged by, and the record. */
+export function settlePublication(state: PassingState, finishing: Finishing, nowMs: number): Step {
+  if (finishing.record.kind !== 'open') return { state, actions: [] };
+  const { site, purpose } = finishing.record;
+  const settlement = settlementOf({ pass: state.pass, site, purpose, remembered: state.remembered, nowMs });
+  switch (settlement.kind) {
+    case 'same':
+      return finishWhenAnswered(state, { ...finishing, record: { kind: 'none' } });
+    case 'remember': {
+      const { next: remembered } = settlement;
+      const step = finishWhenAnswered({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
+      return after([{ kind: 'remember', state: remembered }], step);
+    }
+    case 'record': {
+      const { done } = settlement;
+      const scoresWrittenAtMs = purpose.plan.scoresOnly ? nowMs : state.scoresWrittenAtMs;
+      const record = { kind: 'under-way', done } as const;
+      const step = finishWhenAnswered({ ...state, scoresWrittenAtMs }, { ...finishing, record });
+      return after([{ kind: 'record', entry: done.entry }], step);
+    }
+  }
+}
+
+/** The record is made. */
+export function publicationRecorded(state: PassingState, finishing: Finishing, hash: string): Step {
+  if (finishing.record.kind !== 'under-way') return { state, actions: [] };
+  const { entry, clusters, writes, next } = finishing.record.done;
+  const remembered = { ...next, record: hash };
+  const actions: readonly PlacementAction[] = [
+    { kind: 'remember', state: remembered },
+    { kind: 'tell-published', entry, clusters, writes, record: hash },
+  ];
+  const step = finishWhenAnswered({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
+  return after(actions, step);
+}
+
+/** Waits for what is not answered yet, or ends the pass. */
+export function finishWhenAnswered(state: PassingState, finishing: Finishing): Step {
+  const { isPatching, record, failure, hold, settled, againAfterMs } = finishing;
+  if (isPatching || record.kind !== 'none')
+    return { state: atStage(state, { kind: 'finishing', finishing }), actions: [] };
+  if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
+  const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
+  const isNews = hold !== undefined && text !== state.toldHold;
+  const told: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold }] : [];
+  return endPass(
+    { ...state, toldHold: text },
+    againAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: Math.max(1, againAfterMs) },
+    [...told, { kind: 'settled', pages: settled }],
+  );
+}
+
+function statusOf(
+  { facts, placement, result }: Pass,
+  pages: readonly SettledPage[],
+  hold: Hold | undefined,
+  nowMs: number,
+): PlacementStatus | undefined {
+  const { status: current } = placement;
+  const existing = current?.conditions?.find((condition) => condition.type === HELD_CONDITION);
+  const held = heldCondition(hold, existing);
+  // What was not decided on what there is says nothing of the placement.
+  const said: readonly Condition[] = facts.inventoryProblem === undefined ? result.conditions : [];
+  const conditions = held === undefined ? said : [...said, held];
+  return planPlacementStatus({ current, pages, conditions, now: statusTime(nowMs) });
+}
+
+function plansJudged({ facts: { plans } }: Pass, wanted: Publication): PlacementAction[] {
+  const outcome = planOutcome(wanted);
+  return outcome === undefined || plans.length === 0 ? [] : [{ kind: 'judge-plans', plans, outcome }];
+}
+
+/** What only comes is no reason to wait for a person. */
+function planOutcome({ hold, approval }: Publication): PlanOutcome | undefined {
+  if (hold === undefined) return approval === 'met' ? 'met' : 'none';
+  return approval === 'differs' ? 'differs' : undefined;
+}

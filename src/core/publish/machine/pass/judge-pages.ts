@@ -1,0 +1,228 @@
+import type { KubeObject } from '../../../model/object-meta.ts';
+import type { Placement } from '../../../model/kind/placement.ts';
+import type { Publication } from '../../judge/decide-publication.ts';
+import { type DecisionPage, decisionPageOf, publishedClusters } from '../../pages/decision-page.ts';
+import {
+  type LastPublication,
+  planToStay,
+  publishedPages,
+  wasChanged,
+} from '../../record/last-publication.ts';
+import { listOnce } from '../../pages/list-once.ts';
+import { isPlanWaiting } from '../../approval/pending-plans.ts';
+import { planPages } from '../../pages/plan-pages.ts';
+import { recordedPublication } from '../../record/recorded-publication.ts';
+import { pagesDigest } from '../../record/recorded-groups.ts';
+import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
+import { rememberedUnderWay, scoreWaitMs } from './change-record.ts';
+import { decideNow } from './decide-now.ts';
+import { disturbed, isDisturbed } from '../state/disturbance.ts';
+import { endPass } from './end-pass.ts';
+import { readThrough } from '../state/own-writes.ts';
+import type { PlacementAction } from '../state/placement-action.ts';
+import type { Purpose, Site, Writing } from '../state/placement-state.ts';
+import { after, atStage, type PassingState, type Step } from '../state/step-result.ts';
+import { writePages } from './write-pages.ts';
+
+/** Asked for sooner when the commit is there; this is for commits that never get there. */
+const HALF_COMMIT_RETRY_MS = 2_000;
+/** It is decided again sooner; this is for decisions that fail. */
+const REMAINS_RETRY_MS = 1_000;
+/** While a commit may still make the change that it was approved for. */
+const PLAN_RETRY_MS = 500;
+
+/** The pages are known: records what a killed process did not, judges the result, and begins to write. */
+export function judgePages(before: PassingState, objects: readonly KubeObject[], nowMs: number): Step {
+  const { facts, placement, result } = before.pass;
+  const pages = objects.map((object) => decisionPageOf(object, placement.metadata.uid));
+  const last = lastPublication(before, placement, pages);
+  const isChanged = wasChanged(pages, last);
+  const site = { objects, pages, last, published: publishedPages(pages, last), isChanged };
+  const disturbance = isChanged ? disturbed(before.disturbance, nowMs) : before.disturbance;
+  const known = last === undefined ? before.last : { uid: placement.metadata.uid, ...last };
+  const state = { ...before, last: known, disturbance };
+  if (mustRead(state, site, nowMs))
+    return { state: atStage(state, { kind: 'reading' }), actions: [{ kind: 'read-pages', placement }] };
+  if (state.isCompared || facts.inventoryProblem !== undefined) return judgeResultOn(state, site, nowMs);
+  const compared = { ...state, isCompared: true };
+  const { newest, oldestAtMs, areReadable } = facts.records;
+  const past = { newest, oldestAtMs, state: state.remembered, digest: facts.digest };
+  const found = areReadable ? unrecordedPublication(site.published, past) : undefined;
+  const dropped: readonly PlacementAction[] = newest === undefined ? [] : [{ kind: 'drop-record' }];
+  if (found === undefined) return after(dropped, judgeResultOn(compared, site, nowMs));
+  const { made, ...published } = found;
+  const { released, atMs, counts = false } = made ?? {};
+  const entry = { placement: facts.key, result, ...published, released, found: { atMs, counts } };
+  return {
+    state: atStage(compared, { kind: 'recording-found', site, entry }),
+    actions: [...dropped, { kind: 'record', entry }],
+  };
+}
+
+/** What stays is what stands there. Where it is not known what that was, the watch alone does not tell. */
+function mustRead(state: PassingState, site: Site, nowMs: number): boolean {
+  const { facts, placement, result, isRead } = state.pass;
+  const { published } = site;
+  if (isRead || site.last !== undefined || site.pages.length === 0) return false;
+  const wanted = decideNow(facts, { placement, result, published, state }, nowMs);
+  return wanted.groups === undefined || tooEarly(state, site, wanted, nowMs).waitMs > 0;
+}
+
+/** The publication of the process before this one has its record. */
+export function foundRecorded(
+  before: PassingState,
+  { site, entry }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
+  record: string,
+  nowMs: number,
+): Step {
+  const { digest } = before.pass.facts;
+  const remembered = before.remembered && {
+    ...before.remembered,
+    pages: pagesDigest(digest, entry.groups),
+    record,
+  };
+  const actions: readonly PlacementAction[] = [
+    ...(remembered === undefined ? [] : [{ kind: 'remember', state: remembered } as const]),
+    { kind: 'tell-found', record },
+  ];
+  return after(actions, judgeResultOn({ ...before, remembered }, site, nowMs));
+}
+
+function judgeResultOn(state: PassingState, site: Site, nowMs: number): Step {
+  const { facts, placement, result } = state.pass;
+  const { published, isChanged } = site;
+  const wanted = decideNow(facts, { placement, result, published, state }, nowMs);
+  const early = tooEarly(state, site, wanted, nowMs);
+  if (early.waitMs > 0) {
+    if (isChanged)
+      return after(early.actions, stay(early.state, site, { kind: 'wait', afterMs: early.waitMs }, nowMs));
+    const settled: PlacementAction = { kind: 'settled', pages: published };
+    return endPass(early.state, { kind: 'requeue', afterMs: early.waitMs }, [...early.actions, settled]);
+  }
+  if (wanted.groups === undefined) return stay(early.state, site, { kind: 'stay', wanted }, nowMs);
+  const hints = {
+    isTaken: (page: string) => isTaken(state, site, page),
+    before: isChanged ? published : undefined,
+  };
+  const plan = planPages(placement.metadata.name, site.pages, wanted.groups, hints);
+  const waitMs = scoreWaitMs(early.state, state.pass, plan, nowMs);
+  if (waitMs > 0) return endPass(early.state, { kind: 'requeue', afterMs: waitMs });
+  return publish(early.state, site, { kind: 'publish', wanted, plan }, nowMs);
+}
+
+function publish(
+  state: PassingState,
+  site: Site,
+  purpose: Extract<Purpose, { kind: 'publish' }>,
+  nowMs: number,
+): Step {
+  const { actions } = purpose.plan;
+  const writing = writingOf(site, purpose, actions);
+  if (actions.length === 0 || purpose.wanted.removed.length === 0) return writePages(state, writing, nowMs);
+  // What a change takes away is on the disk before it is taken.
+  const remembered = rememberedUnderWay({
+    pass: state.pass,
+    site,
+    purpose,
+    remembered: state.remembered,
+    nowMs,
+  });
+  return {
+    state: atStage({ ...state, remembered }, { kind: 'persisting', writing }),
+    actions: [{ kind: 'persist', state: remembered }],
+  };
+}
+
+/** No new result: what is published stays, or is restored where others changed it. */
+function stay(
+  state: PassingState,
+  site: Site,
+  why: Omit<Extract<Purpose, { kind: 'wait' }>, 'pages'> | Omit<Extract<Purpose, { kind: 'stay' }>, 'pages'>,
+  nowMs: number,
+): Step {
+  const { name } = state.pass.placement.metadata;
+  const plan = planToStay(name, site.pages, site.last, (page) => isTaken(state, site, page));
+  const told: readonly PlacementAction[] =
+    site.last !== undefined && plan.actions.length > 0
+      ? [{ kind: 'tell-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
+      : [];
+  const writing = writingOf(site, { ...why, pages: plan.pages }, plan.actions);
+  return after(told, writePages(state, writing, nowMs));
+}
+
+function writingOf(site: Site, purpose: Purpose, actions: Writing['actions']): Writing {
+  const objects = new Map(site.objects.map((page) => [page.metadata.name, page]));
+  return { site, purpose, actions, at: 0, objects };
+}
+
+/** Is this the name of a page that is not the placement's? */
+function isTaken(state: PassingState, { pages }: Site, name: string): boolean {
+  const object = readThrough(state.pages.get(name), state.pass.facts.seenPage(name));
+  return object !== undefined && !pages.some((own) => own.name === name);
+}
+
+/** Undefined: not known. */
+function lastPublication(
+  state: PassingState,
+  placement: Placement,
+  pages: readonly DecisionPage[],
+): LastPublication | undefined {
+  const { uid } = placement.metadata;
+  const { last, beforeRestore, remembered } = state;
+  if (last?.uid === uid) return last;
+  if (last !== undefined) return undefined;
+  const { records, isHubRestored } = state.pass.facts;
+  const from = { record: records.newest, state: remembered, placement, pages, isHubRestored };
+  const recorded = recordedPublication(from);
+  if (recorded !== undefined) return recorded;
+  if (beforeRestore !== undefined && beforeRestore.uid === uid)
+    return { pages: beforeRestore.pages, leaving: undefined };
+  // Another process may have written what the watch does not show yet.
+  const isLate = remembered === undefined || remembered.recalled === true;
+  return isLate && !state.pass.isRead ? undefined : asFound(pages);
+}
+
+/**
+ * What stands at the first look is what is published, whatever others do to it while the first result has to wait. Pages that do not say so
+ * clearly are left to the first result.
+ */
+function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
+  const isClear = pages.length > 0 && pages.every(({ group, owned }) => owned && group !== undefined);
+  if (!isClear) return undefined;
+  const once = listOnce(pages);
+  return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
+}
+
+interface Early {
+  readonly state: PassingState;
+  readonly actions: readonly PlacementAction[];
+  /** 0: not too early. */
+  readonly waitMs: number;
+}
+
+/** How long the result has to wait before anything may come of it. */
+function tooEarly(state: PassingState, { published }: Site, wanted: Publication, nowMs: number): Early {
+  const { facts } = state.pass;
+  const moves = movesClusters(wanted);
+  // Also where nothing is published yet: a set or a binding that leaves with the commit is there until its end.
+  if (moves) {
+    const age = facts.worldAge();
+    const waitMs = HALF_COMMIT_RETRY_MS;
+    if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
+    if (age === 'overtaken') return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
+  }
+  let rested = state;
+  if (moves && isDisturbed(state.disturbance, nowMs)) {
+    if (!facts.wasDecidedKnowing(publishedClusters(published)))
+      return { state, actions: [{ kind: 'decide-again', cause: 'decisions' }], waitMs: REMAINS_RETRY_MS };
+    rested = { ...state, disturbance: undefined };
+  }
+  // Half of a commit on the hub makes something else of it.
+  const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
+  return { state: rested, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
+}
+
+function movesClusters(wanted: Publication): boolean {
+  const { added, removed } = wanted.hold ?? wanted;
+  return added.length + removed.length > 0;
+}

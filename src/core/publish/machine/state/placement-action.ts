@@ -1,0 +1,65 @@
+import type { KubeObject } from '../../../model/object-meta.ts';
+import type { Placement, PlacementStatus } from '../../../model/kind/placement.ts';
+import type { Hold } from '../../judge/judge-result.ts';
+import type { PendingPlan, PlanOutcome } from '../../approval/pending-plans.ts';
+import type { PageAction, SettledPage } from '../../pages/plan-pages.ts';
+import type { PublishState } from '../../judge/publish-state.ts';
+import type { PublishedDecision } from '../../pages/published-decision.ts';
+
+/** How a pass ends. */
+export type PassEnd =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'requeue'; readonly afterMs: number }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** What is to be done. The actions of one step are begun in their order; the first seven are answered by an event. */
+export type PlacementAction =
+  /** List the pages on the hub. */
+  | { readonly kind: 'read-pages'; readonly placement: Placement }
+  /** Change the version of the page and nothing else. */
+  | { readonly kind: 'fence-page'; readonly page: KubeObject }
+  /** `before`: the page that the write was planned on, with its version as the precondition. */
+  | {
+      readonly kind: 'write-page';
+      readonly placement: Placement;
+      readonly write: PageAction;
+      readonly before: KubeObject | undefined;
+    }
+  /** On the version of `placement`. */
+  | { readonly kind: 'patch-status'; readonly placement: Placement; readonly status: PlacementStatus }
+  /** Remember, and answer when that would outlive the process. */
+  | { readonly kind: 'persist'; readonly state: PublishState }
+  /** Let the requests before it be sent. */
+  | { readonly kind: 'yield' }
+  | { readonly kind: 'record'; readonly entry: PublishedDecision }
+  /** Remember; it may be lost with the process. */
+  | { readonly kind: 'remember'; readonly state: PublishState }
+  | { readonly kind: 'forget' }
+  /** The pages were compared with the last record; it is not needed any more. */
+  | { readonly kind: 'drop-record' }
+  /** The plans that the result was compared with are met, or something else is held because of them. */
+  | {
+      readonly kind: 'judge-plans';
+      readonly plans: readonly PendingPlan[];
+      readonly outcome: PlanOutcome;
+    }
+  /** These pages are what is published now. */
+  | { readonly kind: 'settled'; readonly pages: readonly SettledPage[] }
+  | {
+      readonly kind: 'tell-published';
+      readonly entry: PublishedDecision;
+      readonly clusters: readonly string[];
+      readonly writes: number;
+      readonly record: string;
+    }
+  | { readonly kind: 'tell-held'; readonly hold: Hold }
+  /** A publication of the process before this one was found and has a record now. */
+  | { readonly kind: 'tell-found'; readonly record: string }
+  /** Others changed these pages, and they are restored. */
+  | { readonly kind: 'tell-restored'; readonly pages: readonly string[] }
+  /** To the scheduler: what the decision depends on has changed. */
+  | { readonly kind: 'decide-again'; readonly cause: 'decisions' | 'inputs' }
+  /** To be looked at again as soon as possible. */
+  | { readonly kind: 'look-again' }
+  /** The pass is over. */
+  | { readonly kind: 'end'; readonly end: PassEnd };

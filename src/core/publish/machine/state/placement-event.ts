@@ -1,0 +1,81 @@
+import type { KubeObject } from '../../../model/object-meta.ts';
+import type { Facts } from './placement-facts.ts';
+
+/** A change that the watch showed; `before` and `after` are both there for a modification. */
+export interface SeenChange {
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject | undefined;
+}
+
+/** What happens to one placement. */
+export type PlacementEvent =
+  /**
+   * The placement is looked at: it has a new result, its pages were changed, an approval was read, or a wait is over. Which of
+   * them it was does not matter, because a look reads all facts anew. Sent only while no pass is under way; it begins one.
+   */
+  | { readonly kind: 'look'; readonly facts: Facts }
+  /** The watch does not show the placement any more. Sent only while no pass is under way; it is a pass of its own. */
+  | { readonly kind: 'gone' }
+  /** Answer to `read-pages`: the pages on the hub, and those that the watch shows at that time. */
+  | {
+      readonly kind: 'pages-read';
+      readonly pages: readonly KubeObject[];
+      readonly seen: readonly KubeObject[];
+    }
+  /** Answer to `fence-page`: the page with its new version. */
+  | { readonly kind: 'page-fenced'; readonly page: KubeObject }
+  /** Answer to `write-page`. `after`: undefined for a deletion. `seen`: what the watch shows of the page by now. */
+  | {
+      readonly kind: 'page-written';
+      readonly after: KubeObject | undefined;
+      readonly seen: KubeObject | undefined;
+    }
+  /** Answer to `patch-status`. */
+  | { readonly kind: 'status-written'; readonly after: KubeObject; readonly seen: KubeObject | undefined }
+  /** Answer to `persist`, also where the disk refused it. */
+  | { readonly kind: 'persisted' }
+  /** Answer to `yield`. */
+  | { readonly kind: 'resumed' }
+  /** Answer to `record`: the hash of the record, '' when its inputs are not known. */
+  | { readonly kind: 'recorded'; readonly hash: string }
+  /** An action failed. `of`: what it was. `mayArrive`: the write may still be carried out. */
+  | {
+      readonly kind: 'failed';
+      readonly of: 'pages' | 'status' | 'record';
+      readonly error: unknown;
+      readonly mayArrive: boolean;
+    }
+  /** The watch showed a change of one of the placement's pages. */
+  | {
+      readonly kind: 'page-changed';
+      readonly change: SeenChange;
+      /** This process leads. */
+      readonly isLeader: boolean;
+      /** The watch shows the placement. */
+      readonly isPlacementThere: boolean;
+    }
+  /** The watch showed a change of the placement. `isInput`: may decisions depend on it? Asked only of changes by others. */
+  | {
+      readonly kind: 'placement-changed';
+      readonly change: SeenChange;
+      readonly isInput: () => boolean;
+    }
+  /** The commit that was on its way is wholly on the hub. */
+  | { readonly kind: 'commit-whole' }
+  /** A work reported another status. */
+  | { readonly kind: 'works-changed' }
+  /**
+   * The hub was restored or replaced, and the watches do not show it yet. `standby`: it was restored from a backup, and another process
+   * led.
+   */
+  | { readonly kind: 'hub-changed'; readonly standby: SeenAtRestore | undefined }
+  /** A defect: an event of this pass could not be handled. */
+  | { readonly kind: 'abandoned'; readonly error: unknown };
+
+/** What a process that stands by saw when the hub was restored. */
+export interface SeenAtRestore {
+  /** Newest resource version of the restored hub. */
+  readonly hubVersion: string;
+  /** Undefined where the placement is gone. */
+  readonly seen: Pick<Facts, 'key' | 'placement' | 'pages' | 'seenPage'> | undefined;
+}

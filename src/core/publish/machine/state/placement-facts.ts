@@ -1,0 +1,62 @@
+import type { KubeObject } from '../../../model/object-meta.ts';
+import type { Placement } from '../../../model/kind/placement.ts';
+import type { ScheduleResult } from '../../../placement/result/schedule-result.ts';
+import type { DecisionRecord } from '../../record/decision-record.ts';
+import type { PendingPlan } from '../../approval/pending-plans.ts';
+import type { Digest } from '../../approval/plan-token.ts';
+import type { PublishState } from '../../judge/publish-state.ts';
+import type { RemovalBudget } from '../../judge/removal-budget.ts';
+
+/** The records that the process before this one left. */
+export interface PastRecords {
+  /** The newest one of the placement. Undefined: there is none, or the pages were compared with it before. */
+  readonly newest: DecisionRecord | undefined;
+  /** When the oldest record of all was made, in milliseconds since the epoch; `-Infinity` when there is none. */
+  readonly oldestAtMs: number;
+  /** False: they could not be read. */
+  readonly areReadable: boolean;
+}
+
+/** `whole`: the world shows the hub at one commit. `half`: between two. `overtaken`: between two, and the second is there by now. */
+export type WorldAge = 'whole' | 'half' | 'overtaken';
+
+/**
+ * What a look at a placement has to know besides its state. It is read anew for each look. The functions are queries over what was read;
+ * they are functions because their answers cost time and are rarely needed.
+ */
+export interface Facts {
+  /** `namespace/name` */
+  readonly key: string;
+  /** As the watch shows it. */
+  readonly placement: Placement;
+  /** The newest result; undefined while the placement was not scheduled. */
+  readonly result: ScheduleResult | undefined;
+  /** PlacementDecisions with the label of the placement, as the watch shows them. */
+  readonly pages: readonly KubeObject[];
+  /** What outlived the last process, or was remembered since. */
+  readonly remembered: PublishState | undefined;
+  readonly records: PastRecords;
+  readonly budget: RemovalBudget;
+  /** Why the inventory cannot be trusted now. */
+  readonly inventoryProblem: string | undefined;
+  /** Why it is not known whether works are ready. */
+  readonly worksProblem: string | undefined;
+  /** Plans that commits were approved with, as far as they are about this placement. */
+  readonly plans: readonly PendingPlan[];
+  /** The hub was restored from a backup: it may show an older state than what was published last. */
+  readonly isHubRestored: boolean;
+  readonly digest: Digest;
+  /** The PlacementDecision of this name in the namespace, whoever owns it, as the watch shows it. */
+  readonly seenPage: (name: string) => KubeObject | undefined;
+  /** Of the world that the result was decided from. */
+  readonly worldAge: () => WorldAge;
+  /** Did the world that the result was decided from list all these clusters as the placement's? */
+  readonly wasDecidedKnowing: (clusters: readonly string[]) => boolean;
+  /** Does the work of the placement run on the cluster (Available or Healthy)? */
+  readonly isReady: (cluster: string) => boolean;
+  /** Why the result does not have these clusters. */
+  readonly lostBecause: (clusters: readonly string[]) => readonly {
+    readonly because: string;
+    readonly clusters: readonly string[];
+  }[];
+}

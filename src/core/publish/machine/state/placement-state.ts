@@ -1,0 +1,186 @@
+import type { KubeObject } from '../../../model/object-meta.ts';
+import type { Placement } from '../../../model/kind/placement.ts';
+import type { ScheduleResult } from '../../../placement/result/schedule-result.ts';
+import type { Publication } from '../../judge/decide-publication.ts';
+import type { DecisionPage } from '../../pages/decision-page.ts';
+import type { Hold } from '../../judge/judge-result.ts';
+import type { LastPublication } from '../../record/last-publication.ts';
+import type { PageAction, PagePlan, SettledPage } from '../../pages/plan-pages.ts';
+import type { PublishState } from '../../judge/publish-state.ts';
+import type { PublishedDecision } from '../../pages/published-decision.ts';
+import type { Facts } from './placement-facts.ts';
+
+/** The last write of the controller to one object. */
+export interface OwnWrite {
+  /** Undefined: the write deleted the object, or the watch showed the write. */
+  readonly after: KubeObject | undefined;
+  /** Of the object after the write. */
+  readonly version: string;
+  /** Versions before the write that the watch may still show. Empty once the watch showed the write. */
+  readonly older: readonly string[];
+}
+
+/** Changes by others to the pages, with less than `MAX_WAIT_MS` between them. Milliseconds since the epoch. */
+export interface Disturbance {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** What the leader had published when the hub was restored from a backup, seen by a process that stood by. */
+export interface BeforeRestore {
+  /** Of the placement. */
+  readonly uid: string | undefined;
+  readonly pages: readonly SettledPage[];
+  /** Newest resource version of the restored hub. */
+  readonly hubVersion: string;
+}
+
+/** A change that the watch showed during a pass. Whose it is is known when the writes are answered. */
+export interface EarlyChange {
+  /** See `changeName`. */
+  readonly change: string;
+  /** When it was shown, where it counts as the write of a rival if it is not the controller's own. */
+  readonly rivalAtMs: number | undefined;
+}
+
+/** The pages that a pass writes to, as they stand on the hub and as they are judged. */
+export interface Site {
+  readonly objects: readonly KubeObject[];
+  readonly pages: readonly DecisionPage[];
+  readonly last: LastPublication | undefined;
+  readonly published: readonly SettledPage[];
+  /** Others changed which clusters the pages list. */
+  readonly isChanged: boolean;
+}
+
+/** What the writes of a pass are for. */
+export type Purpose =
+  /** The pages get a new decision. */
+  | { readonly kind: 'publish'; readonly wanted: Publication; readonly plan: PagePlan }
+  /** The pages stay, or are restored where others changed them. */
+  | { readonly kind: 'stay'; readonly wanted: Publication; readonly pages: readonly SettledPage[] }
+  /** The same, and it is too early to judge the result. */
+  | { readonly kind: 'wait'; readonly afterMs: number; readonly pages: readonly SettledPage[] };
+
+export interface Writing {
+  readonly site: Site;
+  readonly purpose: Purpose;
+  /** In this order, one after the other. */
+  readonly actions: readonly PageAction[];
+  /** Index of the action that is under way. */
+  readonly at: number;
+  /** Pages by name as the writes so far left them. */
+  readonly objects: ReadonlyMap<string, KubeObject>;
+}
+
+/** What remains after the writes. */
+export interface Finishing {
+  readonly settled: readonly SettledPage[];
+  readonly hold: Hold | undefined;
+  readonly againAfterMs: number | undefined;
+  /** The status patch is not answered. */
+  readonly isPatching: boolean;
+  readonly record:
+    | { readonly kind: 'none' }
+    /** It begins when the status patch is on its way. */
+    | {
+        readonly kind: 'open';
+        readonly site: Site;
+        readonly purpose: Extract<Purpose, { kind: 'publish' }>;
+      }
+    | { readonly kind: 'under-way'; readonly done: DonePublication };
+  /** The status patch or the record failed. */
+  readonly failure?: { readonly error: unknown } | undefined;
+}
+
+/** A publication whose writes are all answered. */
+export interface DonePublication {
+  readonly entry: PublishedDecision;
+  readonly writes: number;
+  readonly clusters: readonly string[];
+  /** Remembered together with the hash of the record. */
+  readonly next: PublishState;
+}
+
+/** Where a pass stands: each stage but the last waits for one answer. */
+export type Stage =
+  /** The pages are read from the hub, since it is not known how far earlier writes got. */
+  | { readonly kind: 'reading' }
+  /** The version of `left[0]` is being changed, so that an earlier write to it cannot arrive late. */
+  | {
+      readonly kind: 'fencing';
+      readonly ready: readonly KubeObject[];
+      readonly left: readonly KubeObject[];
+    }
+  /** A publication of the process before this one gets its record. */
+  | { readonly kind: 'recording-found'; readonly site: Site; readonly entry: PublishedDecision }
+  /** What the change takes away is being written to the disk. */
+  | { readonly kind: 'persisting'; readonly writing: Writing }
+  | { readonly kind: 'writing'; readonly writing: Writing }
+  /** The hold of a placement that others schedule from now on is being taken from its status. */
+  | { readonly kind: 'leaving' }
+  /** The status patch and the record are under way at the same time. */
+  | { readonly kind: 'finishing'; readonly finishing: Finishing };
+
+/** One look at a placement, from the facts to the last answer. */
+export interface Pass {
+  readonly facts: Facts;
+  /** With the status that the controller wrote last. */
+  readonly placement: Placement;
+  readonly result: ScheduleResult;
+  readonly stage: Stage;
+  /** Its pages were read from the hub, and not taken from the watch. */
+  readonly isRead: boolean;
+  readonly early: readonly EarlyChange[];
+  /** What the writes of this pass made of their objects, see `changeName`. */
+  readonly made: readonly string[];
+}
+
+/** All that publishing knows of one placement. Immutable. */
+export interface PlacementState {
+  /** What was published last, of the placement with this uid. Undefined: not known. */
+  readonly last: (LastPublication & { readonly uid: string | undefined }) | undefined;
+  /** What outlives the process, as it was read or written last. */
+  readonly remembered: PublishState | undefined;
+  /** Own writes to pages, by the name of the page. */
+  readonly pages: ReadonlyMap<string, OwnWrite>;
+  /** Own writes to the status of the placement. */
+  readonly status: OwnWrite | undefined;
+  /** A write failed, so that pages are read from the hub before anything is planned. */
+  readonly isUnsure: boolean;
+  /** Pages to which a write of unknown outcome may still arrive. */
+  readonly suspects: readonly string[];
+  readonly disturbance: Disturbance | undefined;
+  /** Pages of a placement that others schedule: their versions, and since when they have those. */
+  readonly ofOthers: { readonly versions: string; readonly sinceMs: number } | undefined;
+  /** Reason and token of the hold that was reported last. */
+  readonly toldHold: string | undefined;
+  readonly scoresWrittenAtMs: number | undefined;
+  /** The pages were compared with the records of the process before this one. */
+  readonly isCompared: boolean;
+  readonly beforeRestore: BeforeRestore | undefined;
+  /** When others changed pages while this process led: the last times, in milliseconds since the epoch. */
+  readonly rivalWritesAtMs: readonly number[];
+  /** A result waits until the commit is wholly on the hub. */
+  readonly waitsForCommit: boolean;
+  /** Undefined: no pass is under way. */
+  readonly pass: Pass | undefined;
+}
+
+export const INITIAL_STATE: PlacementState = {
+  last: undefined,
+  remembered: undefined,
+  pages: new Map(),
+  status: undefined,
+  isUnsure: false,
+  suspects: [],
+  disturbance: undefined,
+  ofOthers: undefined,
+  toldHold: undefined,
+  scoresWrittenAtMs: undefined,
+  isCompared: false,
+  beforeRestore: undefined,
+  rivalWritesAtMs: [],
+  waitsForCommit: false,
+  pass: undefined,
+};

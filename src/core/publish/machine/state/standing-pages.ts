@@ -1,0 +1,25 @@
+import type { KubeObject } from '../../../model/object-meta.ts';
+import { placementOfPage } from '../../pages/decision-page.ts';
+import { readThrough } from './own-writes.ts';
+import type { Facts } from './placement-facts.ts';
+import type { PlacementState } from './placement-state.ts';
+
+/** The pages of the placement: as the watch shows them, and ahead of it by what was written. */
+export function standingPages(
+  state: Pick<PlacementState, 'pages'>,
+  { key, pages, seenPage }: Pick<Facts, 'key' | 'pages' | 'seenPage'>,
+): readonly KubeObject[] {
+  if (state.pages.size === 0) return pages;
+  const shown = new Set(pages.map(({ metadata }) => metadata.name));
+  const names = [...shown, ...[...state.pages.keys()].filter((name) => !shown.has(name))];
+  return names
+    .map((name) => readThrough(state.pages.get(name), seenPage(name)))
+    .filter((page): page is KubeObject => page !== undefined && placementOfPage(page) === key);
+}
+
+/** The watch shows exactly these pages: they can be planned on again. */
+export function sameVersions(a: readonly KubeObject[], b: readonly KubeObject[]): boolean {
+  const versions = (pages: readonly KubeObject[]): string =>
+    JSON.stringify(pages.map(({ metadata }) => [metadata.name, metadata.resourceVersion]).sort());
+  return versions(a) === versions(b);
+}

@@ -1,0 +1,90 @@
+import type { KubeObject } from '../../model/object-meta.ts';
+import {
+  type ClusterDecision,
+  DECISION_GROUP_INDEX_LABEL,
+  DECISION_GROUP_NAME_LABEL,
+  PLACEMENT_LABEL,
+} from '../../model/kind/placement-decision.ts';
+
+/** A decision group as clients select it: both parts are labels of each of its PlacementDecisions. */
+export interface GroupKey {
+  readonly name: string;
+  readonly index: number;
+}
+
+export interface ListedPage {
+  readonly name: string;
+  /** Undefined: the labels name no group (somebody edited them). */
+  readonly group: GroupKey | undefined;
+  readonly decisions: readonly ClusterDecision[];
+}
+
+/** One PlacementDecision of a placement as it stands on the hub. */
+export interface DecisionPage extends ListedPage {
+  /** False: its owner reference is missing, so it would outlive the placement. */
+  readonly owned: boolean;
+}
+
+/** The clusters to be published for one group, in the order in which they are to be written. */
+export interface DesiredGroup extends GroupKey {
+  readonly decisions: readonly ClusterDecision[];
+}
+
+export function sameGroup(a: GroupKey | undefined, b: GroupKey | undefined): boolean {
+  return a?.name === b?.name && a?.index === b?.index;
+}
+
+/** `namespace/name` of the placement that a PlacementDecision belongs to; undefined: of none. */
+export function placementOfPage({ metadata }: KubeObject): string | undefined {
+  const name = metadata.labels?.[PLACEMENT_LABEL];
+  return name === undefined ? undefined : `${metadata.namespace ?? ''}/${name}`;
+}
+
+/** Reads a PlacementDecision of the placement with this uid. */
+export function decisionPageOf(object: KubeObject, placementUid: string | undefined): DecisionPage {
+  const labels = object.metadata.labels ?? {};
+  const index = labels[DECISION_GROUP_INDEX_LABEL] ?? '';
+  const name = labels[DECISION_GROUP_NAME_LABEL];
+  const status = object['status'] as { decisions?: readonly ClusterDecision[] } | undefined;
+  return {
+    name: object.metadata.name,
+    group: name !== undefined && /^\d{1,9}$/.test(index) ? { name, index: Number(index) } : undefined,
+    decisions: status?.decisions ?? [],
+    owned: (object.metadata.ownerReferences ?? []).some((owner) => owner.uid === placementUid),
+  };
+}
+
+export function pageLabels(placementName: string, group: GroupKey): Readonly<Record<string, string>> {
+  return {
+    [PLACEMENT_LABEL]: placementName,
+    [DECISION_GROUP_NAME_LABEL]: group.name,
+    [DECISION_GROUP_INDEX_LABEL]: String(group.index),
+  };
+}
+
+/** Number in `PLACEMENT-decision-NUMBER`; pages with other names sort last. */
+export function pageNumber(name: string): number {
+  const digits = /-decision-(\d{1,9})$/.exec(name)?.[1];
+  return digits === undefined ? Infinity : Number(digits);
+}
+
+/** The clusters that the pages list, each once, in page order. */
+export function publishedClusters(pages: readonly ListedPage[]): readonly string[] {
+  return [...new Set(listedClusters([...pages].sort(byPageNumber)))];
+}
+
+/** All that the pages or groups list, as they list it. */
+export function listedClusters(
+  parts: readonly { readonly decisions: readonly ClusterDecision[] }[],
+): readonly string[] {
+  const names: string[] = [];
+  for (const { decisions } of parts) for (const { clusterName } of decisions) names.push(clusterName);
+  return names;
+}
+
+export function byPageNumber(a: { readonly name: string }, b: { readonly name: string }): number {
+  const difference = pageNumber(a.name) - pageNumber(b.name);
+  // Infinity - Infinity is NaN: fall back to the name.
+  if (difference !== 0 && !Number.isNaN(difference)) return difference;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

@@ -1,0 +1,36 @@
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import { type DesiredGroup, sameGroup } from './decision-page.ts';
+
+/** The groups of a result as they are written: with scores, by score then name, when the placement asks for `sortBy: Score`. */
+export function desiredGroups(
+  result: Pick<ScheduleResult, 'placement' | 'groups' | 'selected' | 'selectedScores'>,
+): readonly DesiredGroup[] {
+  if (result.placement.spec?.sortBy !== 'Score')
+    return result.groups.map(({ name, index, clusters }) => ({
+      name,
+      index,
+      decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })),
+    }));
+  const scores = new Map(result.selected.map((cluster, at) => [cluster, result.selectedScores[at] ?? 0]));
+  return result.groups.map(({ name, index, clusters }) => ({
+    name,
+    index,
+    decisions: clusters.map((clusterName) => ({
+      clusterName,
+      reason: '',
+      score: scores.get(clusterName) ?? 0,
+    })),
+  }));
+}
+
+/** One entry per group, in the order in which they come first. */
+export function joinGroups(parts: readonly DesiredGroup[]): readonly DesiredGroup[] {
+  const groups: DesiredGroup[] = [];
+  for (const part of parts) {
+    const at = groups.findIndex((group) => sameGroup(group, part));
+    const group = groups[at];
+    if (group === undefined) groups.push(part);
+    else groups[at] = { ...group, decisions: [...group.decisions, ...part.decisions] };
+  }
+  return groups;
+}

@@ -1,0 +1,235 @@
+import { MAX_CLUSTERS_PER_DECISION } from '../../model/kind/placement-decision.ts';
+import {
+  byPageNumber,
+  type DecisionPage,
+  type DesiredGroup,
+  type GroupKey,
+  type ListedPage,
+  sameGroup,
+} from './decision-page.ts';
+
+/** Where a page stands in the plan. `before` is undefined for a page that has yet to be made. */
+export interface LaidOutPage {
+  readonly name: string;
+  readonly before: DecisionPage | undefined;
+  /** Undefined: no group needs the page any more. */
+  readonly group: GroupKey | undefined;
+  /** Clusters at home here when all is done: those that stayed and those that came. */
+  readonly home: ReadonlySet<string>;
+  /** Clusters of `home` that the page does not list yet. */
+  readonly arrivals: ReadonlySet<string>;
+  /** Clusters the page lists that are at home on another page. */
+  readonly leaving: ReadonlySet<string>;
+}
+
+interface Draft {
+  readonly name: string;
+  readonly before: DecisionPage | undefined;
+  group: GroupKey | undefined;
+  readonly home: Set<string>;
+  /** Of a new page, `home` itself. */
+  readonly arrivals: Set<string>;
+}
+
+export interface LayoutHints {
+  /** Does an object of others have this name? Default: never. */
+  readonly isTaken?: ((name: string) => boolean) | undefined;
+  /** As they were published last: others may have changed them since. */
+  readonly before?: readonly PublishedPage[] | undefined;
+}
+
+type PublishedPage = ListedPage & { readonly group: GroupKey };
+
+/**
+ * Gives each cluster a page. The idea: a cluster stays on the page that lists it. A page keeps its labels as long as one of its
+ * clusters stays in the labelled group; otherwise it follows the group to which most of its clusters go, so that a renumbered
+ * group changes labels in place and moves no cluster. Only clusters without a page take free room, then new pages.
+ * Rejected: filling pages from the front each time (upstream), which moves clusters between objects whenever one before them goes.
+ */
+export function layOutPages(
+  placementName: string,
+  current: readonly DecisionPage[],
+  desired: readonly DesiredGroup[],
+  { isTaken = () => false, before = [] }: LayoutHints = {},
+): readonly LaidOutPage[] {
+  const groupOf = current.length + before.length === 0 ? NO_GROUPS : groupsByCluster(desired);
+  const drafts: Draft[] = [...current].sort(byPageNumber).map((page) => ({
+    name: page.name,
+    before: page,
+    group: undefined,
+    home: new Set(),
+    arrivals: new Set(),
+  }));
+  const placed = new Set<string>();
+  keepInTheirGroup(drafts, groupOf, placed);
+  followTheirGroup(drafts, groupOf, placed);
+  for (const page of before) if (!isTaken(page.name)) putBack(drafts, page, groupOf, placed);
+  if (drafts.length > current.length) drafts.sort(byPageNumber);
+  claimSparePages(drafts, desired);
+  for (const group of desired) placeArrivals({ placementName, drafts, group, placed, groupOf, isTaken });
+  return drafts.map((draft) => ({ ...draft, leaving: leavingOf(draft, groupOf) }));
+}
+
+/** Only asked about clusters of pages that are there: a first publication needs no index of thousands of names. */
+const NO_GROUPS: ReadonlyMap<string, DesiredGroup> = new Map();
+
+function groupsByCluster(desired: readonly DesiredGroup[]): ReadonlyMap<string, DesiredGroup> {
+  const groupOf = new Map<string, DesiredGroup>();
+  for (const group of desired) for (const { clusterName } of group.decisions) groupOf.set(clusterName, group);
+  return groupOf;
+}
+
+/** Clusters that stay in the group named by their page's labels hold page and labels. */
+function keepInTheirGroup(
+  drafts: readonly Draft[],
+  groupOf: ReadonlyMap<string, DesiredGroup>,
+  placed: Set<string>,
+): void {
+  for (const draft of drafts) {
+    for (const cluster of listed(draft)) {
+      const group = groupOf.get(cluster);
+      if (group === undefined || placed.has(cluster) || !sameGroup(draft.before?.group, group)) continue;
+      draft.group = { name: group.name, index: group.index };
+      draft.home.add(cluster);
+      placed.add(cluster);
+    }
+  }
+}
+
+/** A page that nobody holds takes the labels of the group to which most of its clusters belong now. */
+function followTheirGroup(
+  drafts: readonly Draft[],
+  groupOf: ReadonlyMap<string, DesiredGroup>,
+  placed: Set<string>,
+): void {
+  for (const draft of drafts) {
+    if (draft.group !== undefined) continue;
+    const open = listed(draft).filter((cluster) => groupOf.has(cluster) && !placed.has(cluster));
+    const target = mostFrequentGroup(open, groupOf);
+    if (target === undefined) continue;
+    draft.group = { name: target.name, index: target.index };
+    for (const cluster of open) {
+      if (groupOf.get(cluster) !== target) continue;
+      draft.home.add(cluster);
+      placed.add(cluster);
+    }
+  }
+}
+
+/**
+ * What others took from a page goes back to it, and a page that they deleted is made again. Not what is listed elsewhere by now, or goes
+ * to another group.
+ */
+function putBack(
+  drafts: Draft[],
+  { name, group, decisions }: PublishedPage,
+  groupOf: ReadonlyMap<string, DesiredGroup>,
+  placed: Set<string>,
+): void {
+  const missing = decisions
+    .map(({ clusterName }) => clusterName)
+    .filter((cluster) => !placed.has(cluster) && sameGroup(groupOf.get(cluster), group));
+  let page = drafts.find((draft) => draft.name === name);
+  // Its labels were taken away.
+  if (page !== undefined && page.before?.group === undefined) page.group ??= group;
+  if (missing.length === 0) return;
+  if (page === undefined) drafts.push((page = newPage(name, group)));
+  page.group ??= group;
+  if (!sameGroup(page.group, group)) return;
+  for (const cluster of missing.slice(0, Math.max(0, roomOf(page, groupOf)))) {
+    page.home.add(cluster);
+    page.arrivals.add(cluster);
+    placed.add(cluster);
+  }
+}
+
+/** Each group has a page, be it an empty one: the labels' group keeps its first page when nothing else holds one. */
+function claimSparePages(drafts: readonly Draft[], desired: readonly DesiredGroup[]): void {
+  for (const group of desired) {
+    if (drafts.some((draft) => sameGroup(draft.group, group))) continue;
+    const spare = drafts.find((draft) => draft.group === undefined && sameGroup(draft.before?.group, group));
+    if (spare !== undefined) spare.group = { name: group.name, index: group.index };
+  }
+}
+
+function placeArrivals(input: {
+  readonly placementName: string;
+  readonly drafts: Draft[];
+  readonly group: DesiredGroup;
+  readonly placed: ReadonlySet<string>;
+  readonly groupOf: ReadonlyMap<string, DesiredGroup>;
+  readonly isTaken: (name: string) => boolean;
+}): void {
+  const { drafts, group, placed } = input;
+  const pages = drafts.filter((draft) => sameGroup(draft.group, group));
+  const rooms = pages.map((page) => roomOf(page, input.groupOf));
+  let at = 0;
+  const open = (): Draft => {
+    const page = newPage(freeName(input), group);
+    drafts.push(page);
+    pages.push(page);
+    rooms.push(MAX_CLUSTERS_PER_DECISION);
+    return page;
+  };
+  if (pages.length === 0) open();
+  for (const { clusterName } of group.decisions) {
+    if (placed.has(clusterName)) continue;
+    while (at < pages.length && (rooms[at] ?? 0) <= 0) at += 1;
+    const page = pages[at] ?? open();
+    page.home.add(clusterName);
+    page.arrivals.add(clusterName);
+    rooms[at] = (rooms[at] ?? 0) - 1;
+  }
+}
+
+/** Clusters on their way to another page still need their place here until they have arrived there. */
+function roomOf(page: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): number {
+  return MAX_CLUSTERS_PER_DECISION - page.home.size - leavingOf(page, groupOf).size;
+}
+
+function leavingOf(draft: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): ReadonlySet<string> {
+  if (draft.before === undefined) return NOBODY;
+  return new Set(listed(draft).filter((cluster) => groupOf.has(cluster) && !draft.home.has(cluster)));
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+function freeName(input: {
+  readonly placementName: string;
+  readonly drafts: readonly Draft[];
+  readonly isTaken: (name: string) => boolean;
+}): string {
+  const own = new Set(input.drafts.map((draft) => draft.name));
+  let number = 1;
+  let name: string;
+  do name = `${input.placementName}-decision-${number++}`;
+  while (own.has(name) || input.isTaken(name));
+  return name;
+}
+
+function newPage(name: string, group: GroupKey): Draft {
+  const key = { name: group.name, index: group.index };
+  const home = new Set<string>();
+  return { name, before: undefined, group: key, home, arrivals: home };
+}
+
+function mostFrequentGroup(
+  clusters: readonly string[],
+  groupOf: ReadonlyMap<string, DesiredGroup>,
+): DesiredGroup | undefined {
+  const counts = new Map<DesiredGroup, number>();
+  for (const cluster of clusters) {
+    const group = groupOf.get(cluster);
+    if (group !== undefined) counts.set(group, (counts.get(group) ?? 0) + 1);
+  }
+  let best: DesiredGroup | undefined;
+  for (const [group, count] of counts) {
+    const bestCount = best === undefined ? 0 : (counts.get(best) ?? 0);
+    if (count > bestCount || (count === bestCount && group.index < (best?.index ?? 0))) best = group;
+  }
+  return best;
+}
+
+function listed(draft: Draft): readonly string[] {
+  return (draft.before?.decisions ?? []).map((decision) => decision.clusterName);
+}

@@ -1,0 +1,66 @@
+import type { Condition } from '../../model/object-meta.ts';
+import type { DecisionGroupStatus, PlacementStatus } from '../../model/kind/placement.ts';
+import { jsonEqual } from '../../model/json-equal.ts';
+import { type GroupKey, sameGroup } from './decision-page.ts';
+import type { SettledPage } from './plan-pages.ts';
+
+/**
+ * The status that a Placement gets. Conditions keep their transition time while their status stays, and conditions of others
+ * stay as they are. Undefined when nothing would change: then nothing is written.
+ * @param now RFC 3339, whole seconds
+ */
+export function planPlacementStatus(input: {
+  readonly current: PlacementStatus | undefined;
+  /** Undefined: pages are not Berth's (somebody else schedules), only conditions are. */
+  readonly pages: readonly SettledPage[] | undefined;
+  readonly conditions: readonly Condition[];
+  readonly now: string;
+}): PlacementStatus | undefined {
+  const { current, pages } = input;
+  const conditions = mergeConditions(current?.conditions ?? [], input.conditions, input.now);
+  const counted =
+    pages === undefined
+      ? {}
+      : {
+          numberOfSelectedClusters: pages.reduce((sum, page) => sum + page.decisions.length, 0),
+          decisionGroups: groupStatuses(pages),
+        };
+  const next: PlacementStatus = { ...current, ...counted, conditions };
+  return jsonEqual(current ?? {}, next) ? undefined : next;
+}
+
+/** One entry per group in index order, with the names of its pages in page order. */
+function groupStatuses(pages: readonly SettledPage[]): readonly DecisionGroupStatus[] {
+  const groups: (GroupKey & { decisions: string[]; clusterCount: number })[] = [];
+  for (const page of pages) {
+    let group = groups.find((candidate) => sameGroup(candidate, page.group));
+    if (group === undefined) groups.push((group = { ...page.group, decisions: [], clusterCount: 0 }));
+    group.decisions.push(page.name);
+    group.clusterCount += page.decisions.length;
+  }
+  return groups
+    .sort((a, b) => a.index - b.index)
+    .map(({ index, name, decisions, clusterCount }) => ({
+      decisionGroupIndex: index,
+      decisionGroupName: name,
+      decisions,
+      clusterCount,
+    }));
+}
+
+function mergeConditions(
+  current: readonly Condition[],
+  wanted: readonly Condition[],
+  now: string,
+): readonly Condition[] {
+  const kept = current.map((before) => {
+    const next = wanted.find((condition) => condition.type === before.type);
+    if (next === undefined) return before;
+    const lastTransitionTime = before.status === next.status ? (before.lastTransitionTime ?? now) : now;
+    return { ...next, lastTransitionTime };
+  });
+  const added = wanted
+    .filter((condition) => !current.some((before) => before.type === condition.type))
+    .map((condition) => ({ ...condition, lastTransitionTime: now }));
+  return [...kept, ...added];
+}

@@ -1,0 +1,147 @@
+import type { DecisionRecord } from './decision-record.ts';
+import type { Digest } from '../approval/plan-token.ts';
+
+/** One in each namespace that has published decisions: whoever may read the placements' namespace may read their history. */
+export const RECORDS_NAME = 'berth-records';
+/** On it, so that all of them are found by one list. */
+export const RECORDS_LABEL = 'berth.dev/records';
+
+/** A record without its inputs and without the decision's text: small enough for a hub to keep. Plain JSON. */
+export interface CompactRecord
+  extends Pick<
+    DecisionRecord,
+    | 'hash'
+    | 'placement'
+    | 'spec'
+    | 'publishedAt'
+    | 'engineVersion'
+    | 'commit'
+    | 'inventoryRevision'
+    | 'inputs'
+    | 'clusters'
+    | 'released'
+    | 'afterRestart'
+    | 'counts'
+  > {
+  /** SHA-256 of the decision's text: what a replay must give. */
+  readonly decidedSha256: string;
+  readonly added: NamesInBrief;
+  readonly removed: NamesInBrief;
+}
+
+export interface NamesInBrief {
+  readonly count: number;
+  /** The first ones. */
+  readonly names: readonly string[];
+}
+
+const MAX_NAMES = 20;
+const MAX_SUBJECT_CHARS = 120;
+
+export function compactRecord(digest: Digest, record: DecisionRecord): CompactRecord {
+  const { hash, placement, spec, publishedAt, engineVersion, commit, inventoryRevision } = record;
+  return {
+    hash,
+    placement,
+    ...(spec !== undefined && { spec }),
+    publishedAt,
+    engineVersion,
+    commit: commit && { ...commit, subject: commit.subject.slice(0, MAX_SUBJECT_CHARS) },
+    inventoryRevision,
+    inputs: record.inputs,
+    decidedSha256: digest(record.decided),
+    clusters: record.clusters,
+    added: inBrief(record.added),
+    removed: inBrief(record.removed),
+    released: record.released,
+    ...(record.afterRestart && { afterRestart: true }),
+    ...(record.counts && { counts: true }),
+  };
+}
+
+function inBrief(names: readonly string[]): NamesInBrief {
+  return { count: names.length, names: names.slice(0, MAX_NAMES) };
+}
+
+/** Of one namespace, the newest stay: so many of each placement, so many in all, so many characters. */
+export interface RecordLimits {
+  readonly perPlacement: number;
+  readonly records: number;
+  readonly chars: number;
+}
+
+/** A ConfigMap may hold 1 MiB; this leaves room. */
+export const RECORD_LIMITS: RecordLimits = { perPlacement: 20, records: 500, chars: 512 * 1024 };
+
+/**
+ * The change of a ConfigMap's data that adds records and drops those beyond the limits: key to text, null removes a key. Keys
+ * sort by time. The same records again change nothing, so that a write whose answer was lost may be repeated.
+ */
+export function planRecordData(
+  present: Readonly<Record<string, string>>,
+  fresh: readonly CompactRecord[],
+  limits: RecordLimits = RECORD_LIMITS,
+): Readonly<Record<string, string | null>> {
+  const all = new Map(Object.entries(present));
+  for (const record of fresh) all.set(recordKey(record), JSON.stringify(record));
+  const perPlacement = new Map<string, number>();
+  const kept = new Set<string>();
+  let chars = 0;
+  for (const key of [...all.keys()].sort().reverse()) {
+    const text = all.get(key) ?? '';
+    const placement = parseRecord(text)?.placement;
+    // What is no record (somebody wrote it) has no place here either.
+    if (placement === undefined) continue;
+    const count = (perPlacement.get(placement) ?? 0) + 1;
+    perPlacement.set(placement, count);
+    if (count > limits.perPlacement || kept.size >= limits.records) continue;
+    chars += key.length + text.length;
+    if (chars > limits.chars) break;
+    kept.add(key);
+  }
+  const changes = [...all].filter(([key, text]) => !kept.has(key) || present[key] !== text);
+  return Object.fromEntries(
+    changes
+      .filter(([key]) => kept.has(key) || key in present)
+      .map(([key, text]) => [key, kept.has(key) ? text : null]),
+  );
+}
+
+/**
+ * Those that tell anything new. A controller that begins without a past (its disk is new) records what it finds on the hub; where the
+ * last record says as much, another controller published and recorded it.
+ */
+export function newRecords(
+  present: Readonly<Record<string, string>>,
+  fresh: readonly CompactRecord[],
+): readonly CompactRecord[] {
+  if (!fresh.some(isWithoutPast)) return fresh;
+  const newest = new Map(recordsOf(present).map((record) => [record.placement, record]));
+  return fresh.filter(
+    (record) => !isWithoutPast(record) || newest.get(record.placement)?.clusters !== record.clusters,
+  );
+}
+
+function isWithoutPast({ afterRestart, added, removed, clusters }: CompactRecord): boolean {
+  return afterRestart === true && removed.count === 0 && added.count === clusters;
+}
+
+/** Oldest first; entries that are no records are left out. */
+export function recordsOf(data: Readonly<Record<string, string>>): readonly CompactRecord[] {
+  return Object.keys(data)
+    .sort()
+    .flatMap((key) => parseRecord(data[key] ?? '') ?? []);
+}
+
+function recordKey({ publishedAt, hash }: CompactRecord): string {
+  return `${publishedAt.replace(/[^0-9TZ]/g, '')}.${hash}`;
+}
+
+function parseRecord(text: string): CompactRecord | undefined {
+  try {
+    const record = JSON.parse(text) as CompactRecord | null;
+    return typeof record?.placement === 'string' && typeof record.hash === 'string' ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}

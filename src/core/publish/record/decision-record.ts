@@ -1,0 +1,75 @@
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { DesiredGroup } from '../pages/decision-page.ts';
+import type { Digest } from '../approval/plan-token.ts';
+
+/** What is kept of one publication. Plain JSON; `hash` identifies it and covers everything else in it. */
+export interface DecisionRecord {
+  readonly hash: string;
+  /** `namespace/name` */
+  readonly placement: string;
+  /** Digest of the placement's spec. Absent in records of earlier releases. */
+  readonly spec?: string | undefined;
+  /** RFC 3339 */
+  readonly publishedAt: string;
+  readonly engineVersion: string;
+  /** Commit that the hub was last synced to, with its author; null when objects come from elsewhere. */
+  readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
+  /** Revision of the inventory: one more with every object that changed since the start. */
+  readonly inventoryRevision: number;
+  /** Hash of the inputs; they are kept under it. */
+  readonly inputs: string;
+  /** JSON of what the engine decided: what a replay must give, byte for byte. */
+  readonly decided: string;
+  /** How many clusters were published. */
+  readonly clusters: number;
+  /** What was published, where that is not what was decided (a move is under way); else null. */
+  readonly published: readonly DesiredGroup[] | null;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Plan token of a release that let this through, and who released. */
+  readonly released: { readonly token: string; readonly by: string } | null;
+  /**
+   * Made after a restart, of what stood on the hub: the controller was killed before it wrote one. Inputs and decision are those of the
+   * restart, the commit is the last one that had been read.
+   */
+  readonly afterRestart?: true | undefined;
+  /** With `afterRestart`: the change had been noted before it was made, so what it removed counts toward the budget. */
+  readonly counts?: true | undefined;
+}
+
+/** A record, and its JSON: a large text, made once to be hashed and to be kept. */
+export interface SealedRecord {
+  readonly record: DecisionRecord;
+  readonly text: string;
+}
+
+/** Fields are hashed in the order in which they stand in the record. */
+export function sealRecord(digest: Digest, record: Omit<DecisionRecord, 'hash'>): SealedRecord {
+  const text = JSON.stringify(record);
+  const hash = digest(text).slice(0, 16);
+  return { record: { hash, ...record }, text: `{"hash":"${hash}",${text.slice(1)}` };
+}
+
+/** The part of a result that a replay compares: the decision, not the object it was made for. Keys have a fixed order. */
+export function decidedText(result: ScheduleResult): string {
+  const { outcome, selected, selectedScores, unscheduled, requeueAtMs } = result;
+  const { code, plugin, message } = result.status;
+  const groups = result.groups.map(({ index, name, clusters }) => ({ index, name, clusters }));
+  const conditions = result.conditions.map((condition) => [
+    condition.type,
+    condition.status,
+    condition.reason,
+    condition.message,
+  ]);
+  const status = { code, plugin, message };
+  return JSON.stringify({
+    outcome,
+    status,
+    selected,
+    selectedScores,
+    unscheduled,
+    groups,
+    conditions,
+    requeueAtMs,
+  });
+}

@@ -1,0 +1,63 @@
+import type { Placement } from '../../model/kind/placement.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { DesiredGroup, GroupKey, ListedPage } from '../pages/decision-page.ts';
+import type { DecisionRecord } from './decision-record.ts';
+import { desiredGroups, joinGroups } from '../pages/desired-groups.ts';
+import type { Digest } from '../approval/plan-token.ts';
+
+interface GroupMembers extends GroupKey {
+  readonly clusters: readonly string[];
+}
+
+/** What stood on the hub after the publication that the record is of. */
+export function recordedGroups(
+  record: Pick<DecisionRecord, 'published' | 'decided'>,
+): readonly GroupMembers[] {
+  if (record.published !== null) return record.published.map(membersOf);
+  const { groups = [] } = JSON.parse(record.decided) as { readonly groups?: readonly GroupMembers[] };
+  return groups;
+}
+
+/** The same as it is written, each group once. */
+export function recordedDecisions(
+  record: Pick<DecisionRecord, 'published' | 'decided'>,
+  placement: Placement,
+): readonly DesiredGroup[] {
+  if (record.published !== null) return joinGroups(record.published);
+  const decided = JSON.parse(record.decided) as Partial<ScheduleResult>;
+  const { groups = [], selected = [], selectedScores = [] } = decided;
+  return desiredGroups({ placement, groups, selected, selectedScores });
+}
+
+/** The groups of pages, one for each page. */
+export function groupsOfPages(
+  pages: readonly Pick<ListedPage, 'group' | 'decisions'>[],
+): readonly DesiredGroup[] {
+  return pages.map(({ group = { name: '', index: 0 }, decisions }) => ({ ...group, decisions }));
+}
+
+export function membersOf({ name, index, decisions }: DesiredGroup): GroupMembers {
+  return { name, index, clusters: decisions.map(({ clusterName }) => clusterName) };
+}
+
+/** The same clusters in the same groups, however they lie on pages. */
+export function sameMembers(a: readonly GroupMembers[], b: readonly GroupMembers[]): boolean {
+  return membersText(a) === membersText(b);
+}
+
+function membersText(groups: readonly GroupMembers[]): string {
+  const lines = groups.flatMap(({ name, index, clusters }) =>
+    clusters.map((cluster) => `${index} ${name} ${cluster}`),
+  );
+  return [...new Set(lines)].sort().join('\n');
+}
+
+/** Names what stands on the pages; cheap, since it is made of every publication. */
+export function pagesDigest(digest: Digest, groups: readonly DesiredGroup[]): string {
+  const text = groups.map(({ name, index, decisions }) => {
+    let clusters = `${index} ${name}`;
+    for (const { clusterName } of decisions) clusters += ` ${clusterName}`;
+    return clusters;
+  });
+  return digest(text.join('\n')).slice(0, 16);
+}

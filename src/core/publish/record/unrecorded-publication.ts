@@ -1,0 +1,77 @@
+import { isHalfDone } from '../judge/change-under-way.ts';
+import { clusterChange } from '../judge/cluster-change.ts';
+import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
+import type { DecisionRecord } from './decision-record.ts';
+import type { Digest } from '../approval/plan-token.ts';
+import type { PublishState } from '../judge/publish-state.ts';
+import { groupsOfPages, membersOf, pagesDigest, recordedGroups, sameMembers } from './recorded-groups.ts';
+
+/** What was found on the hub and is in no record: published in the moment in which the process before this one was killed. */
+export interface UnrecordedPublication {
+  readonly groups: readonly DesiredGroup[];
+  /** Compared with the last record of the placement. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** What the process that made it noted of it; undefined: nothing. */
+  readonly made: MadePublication | undefined;
+}
+
+export interface MadePublication {
+  readonly atMs: number;
+  readonly released: PublishState['released'];
+  /** What it removed counts toward the budget. */
+  readonly counts: boolean;
+}
+
+interface Past {
+  readonly newest: DecisionRecord | undefined;
+  /** Of all records. */
+  readonly oldestAtMs: number;
+  readonly state: PublishState | undefined;
+  readonly digest: Digest;
+}
+
+/**
+ * Records are written behind the publications, so that nobody waits for them. What a killed process did not get to write is found at
+ * the next start: on its first look at a placement, before it writes anything, the controller compares the pages with the last record.
+ * @returns undefined when the pages are as the last record says
+ */
+export function unrecordedPublication(
+  pages: readonly ListedPage[],
+  past: Past,
+): UnrecordedPublication | undefined {
+  const groups = groupsOfPages(pages);
+  if (isRecorded(groups, past)) return undefined;
+  const { newest } = past;
+  const before = newest === undefined ? [] : recordedGroups(newest).flatMap(({ clusters }) => clusters);
+  const change = clusterChange([...new Set(before)], publishedClusters(pages));
+  return { groups, ...change, made: madePublication(pages, groups, past) };
+}
+
+/** From the note that is made before clusters are taken away, or from what is remembered of the publication when it is done. */
+function madePublication(
+  pages: readonly ListedPage[],
+  groups: readonly DesiredGroup[],
+  { state, digest }: Past,
+): MadePublication | undefined {
+  if (state?.change !== undefined) {
+    const { atMs, released } = state.change;
+    const counts = released === undefined && !isHalfDone(state.change, publishedClusters(pages));
+    return { atMs, released, counts };
+  }
+  if (state?.pages !== pagesDigest(digest, groups)) return undefined;
+  const { publishedAtMs: atMs, released, removals } = state;
+  return { atMs, released, counts: removals.at(-1)?.atMs === atMs };
+}
+
+function isRecorded(groups: readonly DesiredGroup[], { newest, state, oldestAtMs, digest }: Past): boolean {
+  const members = groups.map(membersOf);
+  if (newest !== undefined) return sameMembers(recordedGroups(newest), members);
+  if (members.every(({ clusters }) => clusters.length === 0)) return true;
+  // The record of old was dropped, to stay within the limit.
+  return (
+    state?.record !== undefined &&
+    state.publishedAtMs < oldestAtMs &&
+    state.pages === pagesDigest(digest, groups)
+  );
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from '../json/json-value.ts';
+import { ALL_VERBS } from './builtin/builtin-definitions.ts';
+import { compileRootSchema, definitionName } from './root-schema.ts';
+import type { ResourceDefinition, ResourceVersion } from '../schema/resource-definition.ts';
+import { compareVersionPriority } from './version-priority.ts';
+import { ADDON_KINDS } from './ocm/addon-kinds.ts';
+import { CLUSTER_KINDS } from './ocm/cluster-kinds.ts';
+import type { OcmKind, OcmVersion } from './ocm/ocm-kind.ts';
+import { object, string } from './ocm/schema-notation.ts';
+import { WORK_KINDS } from './ocm/work-kinds.ts';
+
+/** OCM's kinds by API group, served without anybody installing definitions. */
+export const OCM_GROUPS: Readonly<Record<string, readonly OcmKind[]>> = {
+  'cluster.open-cluster-management.io': CLUSTER_KINDS,
+  'work.open-cluster-management.io': WORK_KINDS,
+  'addon.open-cluster-management.io': ADDON_KINDS,
+};
+
+export function ocmDefinitions(): readonly ResourceDefinition[] {
+  return Object.entries(OCM_GROUPS).flatMap(([group, kinds]) =>
+    kinds.map((kind) => definitionOf(group, kind)),
+  );
+}
+
+/** The `openAPIV3Schema` of one version. */
+export function ocmSchema(version: OcmVersion): JsonObject {
+  return object({ apiVersion: string(), kind: string(), metadata: { type: 'object' }, ...version.fields });
+}
+
+function definitionOf(group: string, row: OcmKind): ResourceDefinition {
+  const singular = row.kind.toLowerCase();
+  return {
+    group,
+    plural: `${singular}s`,
+    singular,
+    kind: row.kind,
+    listKind: `${row.kind}List`,
+    shortNames: row.short ?? [],
+    categories: [],
+    namespaced: row.cluster !== true,
+    builtIn: false,
+    verbs: ALL_VERBS,
+    storageKey: `${singular}s.${group}`,
+    versions: [...row.versions]
+      .sort((a, b) => compareVersionPriority(a.name, b.name))
+      .map((version) => versionOf(group, row.kind, version)),
+  };
+}
+
+function versionOf(group: string, kind: string, version: OcmVersion): ResourceVersion {
+  const schema = compileRootSchema(ocmSchema(version));
+  return {
+    name: version.name,
+    served: true,
+    storage: version.storage === true,
+    schema: { ...schema, name: definitionName(group, version.name, kind) },
+    subresources: { status: version.status === true, others: [] },
+    printerColumns: version.columns ?? [],
+    selectableFields: [],
+  };
+}

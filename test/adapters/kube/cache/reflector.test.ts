@@ -1,0 +1,278 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { errorForStatus } from '../../../../src/adapters/kube/transport/kube-errors.ts';
+import { Reflector } from '../../../../src/adapters/kube/cache/reflector.ts';
+import { TransientError } from '../../../../src/core/errors.ts';
+import { MANAGED_CLUSTER } from '../../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { WatchEvent, WatchOptions } from '../../../../src/core/ports.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
+import { RefusingKubeApi } from '../../../fakes/refusing-kube-api.ts';
+import { SilentLogger } from '../../../fakes/silent-logger.ts';
+
+const cluster = (name: string): KubeObject => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1',
+  kind: 'ManagedCluster',
+  metadata: { name },
+});
+
+describe('Reflector', () => {
+  let api: FakeKubeApi;
+  let clock: FakeClock;
+  let stop: AbortController;
+  let running: Promise<void>;
+
+  beforeEach(() => {
+    api = new FakeKubeApi();
+    clock = new FakeClock();
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  function start(over: object = {}): Reflector {
+    const reflector = new Reflector({
+      api,
+      kind: MANAGED_CLUSTER,
+      clock,
+      random: () => 0.5,
+      log: new SilentLogger(),
+      ...over,
+    });
+    running = reflector.run(stop.signal);
+    return reflector;
+  }
+  const names = (reflector: Reflector) =>
+    reflector.store
+      .list()
+      .map((object) => object.metadata.name)
+      .sort();
+
+  it('lists, then follows', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start();
+    expect(reflector.stalenessMs()).toBe(Infinity);
+    await reflector.whenSynced(stop.signal);
+    expect(names(reflector)).toEqual(['a']);
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'a' });
+    await clock.advance(0);
+    expect(names(reflector)).toEqual(['b']);
+  });
+
+  it('lists anew when told to, whatever its watch has shown, and follows from there', async () => {
+    const reflector = start();
+    await reflector.whenSynced(stop.signal);
+    // Events wait for the microtasks of the watch: the store does not show the object yet.
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    await reflector.relist(stop.signal);
+    expect([names(reflector), reflector.relists]).toEqual([['a'], 2]);
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await clock.advance(0);
+    expect([names(reflector), reflector.relists]).toEqual([['a', 'b'], 2]);
+  });
+
+  it('lists once more when told to while it lists, since that list may be older', async () => {
+    const reflector = start();
+    while (!api.requests.includes('LIST managedclusters')) await Promise.resolve();
+    await reflector.relist(stop.signal);
+    expect(reflector.relists).toBe(2);
+  });
+
+  it('does not wait for the next try after a failure', async () => {
+    const refusing = new RefusingKubeApi(api, 'kube.notfound');
+    const reflector = start({ api: refusing });
+    await reflector.whenSynced(stop.signal);
+    refusing.refused.add('watch managedclusters');
+    api.expire();
+    while (reflector.failure?.verb !== 'watch') await clock.advance(100);
+    const before = reflector.relists;
+    // Time stands still from here on.
+    await reflector.relist(stop.signal);
+    expect(reflector.relists).toBe(before + 1);
+  });
+
+  it('does not wait for a list that is refused', async () => {
+    const refusing = new RefusingKubeApi(api, 'kube.forbidden');
+    const reflector = start({ api: refusing });
+    await reflector.whenSynced(stop.signal);
+    refusing.refused.add('list managedclusters');
+    const relisted = reflector.relist(stop.signal);
+    await clock.advance(1_000);
+    await relisted;
+    expect([reflector.relists, reflector.failure?.verb]).toEqual([1, 'list']);
+  });
+
+  it('ends when it is stopped while it lists', async () => {
+    start();
+    stop.abort();
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('lists anew when its position expired, and tells what went in the gap', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start();
+    await clock.advance(0);
+    const changes: string[] = [];
+    reflector.store.onChange(({ key, after }) => changes.push(`${after === undefined ? '-' : '+'}${key}`));
+    api.expire();
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'a' });
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await clock.advance(10_000);
+    expect(changes).toEqual(['+b', '-a']);
+    expect(reflector.relists).toBe(2);
+  });
+
+  it('lists anew when the server has never reached its position: it was restored from a backup', async () => {
+    const watch = api.watch.bind(api);
+    let restored = false;
+    api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      if (restored) {
+        restored = false;
+        throw errorForStatus(
+          504,
+          {
+            kind: 'Status',
+            reason: 'Timeout',
+            details: { retryAfterSeconds: 1, causes: [{ reason: 'ResourceVersionTooLarge' }] },
+          },
+          { method: 'GET', path: '/x' },
+        );
+      }
+      for await (const event of watch(kind, options)) {
+        yield event;
+        if (restored) return;
+      }
+    };
+    const reflector = start();
+    await clock.advance(0);
+    await api.create(MANAGED_CLUSTER, cluster('lost'));
+    await clock.advance(0);
+    expect(names(reflector)).toEqual(['lost']);
+    restored = true;
+    await api.create(MANAGED_CLUSTER, cluster('last'));
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'lost' });
+    await clock.advance(10_000);
+    expect(reflector.relists).toBe(2);
+    expect(names(reflector)).toEqual(['last']);
+  });
+
+  it('lists anew when the history of the server is another one, although it takes the position', async () => {
+    let history = 0;
+    let ends = false;
+    const watch = api.watch.bind(api);
+    api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      for await (const event of watch(kind, options)) {
+        yield event;
+        if (ends) return;
+      }
+    };
+    const reflector = start({ historyOf: async () => history });
+    await clock.advance(0);
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    await clock.advance(0);
+    const { resourceVersion } = reflector.position;
+    expect(reflector.position).toEqual({
+      history: 0,
+      resourceVersion: expect.stringMatching(/^\d+$/) as string,
+    });
+    ends = true;
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    ends = false;
+    await clock.advance(10_000);
+    expect(reflector.relists).toBe(1);
+    history = 1;
+    ends = true;
+    const list = api.list.bind(api);
+    api.list = async (...args) => {
+      const listed = await list(...args);
+      // A restored server gave the same version to another change.
+      return {
+        ...listed,
+        items: listed.items.map((item) => ({ ...item, spec: { hubAcceptsClient: true } })),
+      };
+    };
+    await api.create(MANAGED_CLUSTER, cluster('c'));
+    await clock.advance(10_000);
+    expect(reflector.relists).toBe(2);
+    expect(reflector.store.get('a')?.['spec']).toEqual({ hubAcceptsClient: true });
+    expect(names(reflector)).toEqual(['a', 'b', 'c']);
+    expect(reflector.position.history).toBe(1);
+    expect(Number(reflector.position.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
+  });
+
+  it('opens a silent stream anew from where it was, without a list', async () => {
+    let mute = true;
+    const watch = api.watch.bind(api);
+    api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
+      options.onOpen?.();
+      if (mute) await new Promise((resolve) => options.signal.addEventListener('abort', resolve));
+      else yield* watch(kind, options);
+    };
+    const reflector = start({ silenceLimitMs: 60_000 });
+    await clock.advance(0);
+    await api.create(MANAGED_CLUSTER, cluster('missed'));
+    mute = false;
+    await clock.advance(59_000);
+    expect(names(reflector)).toEqual([]);
+    expect(reflector.stalenessMs()).toBe(59_000);
+    await clock.advance(2_000);
+    expect(names(reflector)).toEqual(['missed']);
+    expect(reflector.relists).toBe(1);
+  });
+
+  it('backs off while the server fails, keeps what it knows, and recovers', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const errors: unknown[] = [];
+    const reflector = start({ onError: (error: unknown) => errors.push(error) });
+    await clock.advance(0);
+    const list = api.list.bind(api);
+    let failures = 0;
+    api.list = async () => {
+      failures += 1;
+      throw new TransientError('down', { code: 'kube.network', subject: 'test' });
+    };
+    api.expire();
+    await clock.advance(60_000);
+    expect(names(reflector)).toEqual(['a']);
+    expect(reflector.stalenessMs()).toBeGreaterThanOrEqual(60_000);
+    expect(failures).toBeGreaterThan(4);
+    expect(failures).toBeLessThan(12);
+    expect(errors).toHaveLength(failures);
+    api.list = list;
+    await api.create(MANAGED_CLUSTER, cluster('b'));
+    await clock.advance(60_000);
+    expect(names(reflector)).toEqual(['a', 'b']);
+  });
+
+  it('does not hammer a server that ends every watch at once', async () => {
+    let opened = 0;
+    api.watch = async function* (): AsyncGenerator<WatchEvent> {
+      opened += 1;
+    };
+    start();
+    await clock.advance(60_000);
+    expect(opened).toBeLessThan(12);
+  });
+
+  it('waits as long as the server asks', async () => {
+    let calls = 0;
+    api.list = async () => {
+      calls += 1;
+      throw new TransientError('busy', {
+        code: 'kube.toomanyrequests',
+        subject: 'test',
+        retryAfterMs: 45_000,
+      });
+    };
+    start();
+    await clock.advance(44_000);
+    expect(calls).toBe(1);
+    await clock.advance(2_000);
+    expect(calls).toBe(2);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { releaseTokens } from '../../../../src/core/publish/approval/release-tokens.ts';
+
+describe('releaseTokens', () => {
+  it.each([
+    { text: undefined, want: [] },
+    { text: '', want: [] },
+    { text: ' ,\n', want: [] },
+    { text: '0a1b2c3d4e5f', want: ['0a1b2c3d4e5f'] },
+    {
+      text: '0a1b2c3d4e5f, ffffffffffff\n111111111111 ',
+      want: ['0a1b2c3d4e5f', 'ffffffffffff', '111111111111'],
+    },
+  ])('of $text are $want', ({ text, want }) => {
+    expect(releaseTokens({ annotations: text === undefined ? {} : { 'berth.dev/release': text } })).toEqual(
+      want,
+    );
+    expect(releaseTokens({})).toEqual([]);
+  });
+});

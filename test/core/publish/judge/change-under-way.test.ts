@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import {
+  beforeChange,
+  changeTo,
+  earlierRemovals,
+  removalsWith,
+} from '../../../../src/core/publish/judge/change-under-way.ts';
+import type { ChangeUnderWay, PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
+
+const AT_MS = 1_000_000;
+const RELEASE = { token: '0a1b2c3d4e5f' };
+const change: ChangeUnderWay = { atMs: AT_MS, added: ['d'], removed: ['a', 'b'] };
+const stateOf = (over: Partial<PublishState> = {}): PublishState => ({
+  specHash: 'spec',
+  publishedAtMs: AT_MS,
+  removals: [{ atMs: AT_MS - 1, count: 1 }],
+  change,
+  ...over,
+});
+const countOf = (removals: readonly { readonly count: number }[]) =>
+  removals.reduce((sum, { count }) => sum + count, 0);
+
+describe('a change that was cut short', () => {
+  it.each([
+    { name: 'not begun', published: ['a', 'b', 'c'], counts: 1, before: ['a', 'b', 'c'] },
+    { name: 'the new one is listed', published: ['a', 'b', 'c', 'd'], counts: 1, before: ['a', 'b', 'c'] },
+    { name: 'one went', published: ['b', 'c', 'd'], counts: 2, before: ['a', 'b', 'c'] },
+    { name: 'done, and nobody noted it', published: ['c', 'd'], counts: 3, before: ['c', 'd'] },
+  ])('$name: $counts removed so far, and from $before', ({ published, counts, before }) => {
+    const state = stateOf();
+    expect(countOf(removalsWith(state, published))).toBe(counts);
+    expect([...beforeChange(change, published)].sort()).toEqual(before);
+    // Whoever goes on makes the rest of the same change.
+    const { added, removed } = changeTo(['c', 'd'], { state, published, atMs: AT_MS, released: undefined });
+    if (before.includes('a')) expect({ added, removed }).toEqual({ added: ['d'], removed: ['a', 'b'] });
+    else expect({ added, removed }).toEqual({ added: [], removed: [] });
+  });
+
+  it('costs nothing when a release lets it through', () => {
+    const state = stateOf({ removals: [], change: { ...change, released: RELEASE } });
+    expect(removalsWith(state, ['c', 'd'])).toEqual([]);
+  });
+
+  it.each([
+    { name: 'goes on: it is counted once, with the rest', published: ['b', 'c', 'd'], counts: 1 },
+    { name: 'was done: it counts besides the next', published: ['c', 'd'], counts: 3 },
+    { name: 'another spec begins anew', published: ['c', 'd'], specHash: 'other', counts: 0 },
+    { name: 'a release begins anew', published: ['c', 'd'], released: RELEASE, counts: 0 },
+    { name: 'long ago', published: ['c', 'd'], atMs: AT_MS + 3_600_000, counts: 0 },
+  ])('$name', ({ published, counts, specHash = 'spec', released = undefined, atMs = AT_MS }) => {
+    expect(countOf(earlierRemovals(stateOf(), { specHash, released, published, atMs }))).toBe(counts);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../../src/core/model/object-meta.ts';
+import {
+  changeName,
+  isBehind,
+  isOwn,
+  readThrough,
+  whenShown,
+  withWrite,
+} from '../../../../../src/core/publish/machine/state/own-writes.ts';
+
+const at = (resourceVersion: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a', namespace: 'n', resourceVersion },
+});
+const change = (before: string | undefined, after: string | undefined) => ({
+  before: before === undefined ? undefined : at(before),
+  after: after === undefined ? undefined : at(after),
+});
+/** Version 1 was seen, and 2 and then 3 were written. */
+const twice = withWrite(withWrite(undefined, change('1', '2')), change('2', '3'));
+const deleted = withWrite(undefined, change('1', undefined));
+const created = withWrite(undefined, change(undefined, '1'));
+
+describe('own writes', () => {
+  it.each([
+    { name: 'before both writes', write: twice, seen: '1', want: '3', own: true },
+    { name: 'between them', write: twice, seen: '2', want: '3', own: true },
+    { name: 'after them', write: twice, seen: '3', want: '3', own: true },
+    { name: 'what others wrote later', write: twice, seen: '7', want: '7', own: false },
+    { name: 'a deletion by others', write: twice, seen: undefined, want: undefined, own: false },
+    { name: 'the object before it was deleted', write: deleted, seen: '1', want: undefined, own: true },
+    { name: 'its own deletion', write: deleted, seen: undefined, want: undefined, own: true },
+    { name: 'nothing of what it created', write: created, seen: undefined, want: '1', own: true },
+    { name: 'an object that it never wrote', write: undefined, seen: '4', want: '4', own: false },
+  ])('reads its own writes when the watch shows $name', ({ write, seen, want, own }) => {
+    const object = seen === undefined ? undefined : at(seen);
+    expect(readThrough(write, object)?.metadata.resourceVersion).toBe(want);
+    expect(isOwn(write, object)).toBe(own);
+  });
+
+  it('takes an older version for news once the watch showed the write: the hub was restored from a backup', () => {
+    const shown = whenShown(twice, at('3'));
+    expect(shown && isBehind(shown)).toBe(false);
+    expect(isOwn(shown, at('3'))).toBe(true);
+    expect(isOwn(shown, at('2'))).toBe(false);
+    expect(readThrough(shown, at('1'))).toEqual(at('1'));
+  });
+
+  it('forgets a write that others have written after, and waits for one that the watch does not show', () => {
+    expect(whenShown(twice, at('4'))).toBeUndefined();
+    expect(whenShown(twice, at('2'))).toBe(twice);
+    expect(twice && isBehind(twice)).toBe(true);
+  });
+
+  it('does not keep a write that changed nothing', () => {
+    expect(withWrite(undefined, change('1', '1'))).toBeUndefined();
+  });
+
+  it.each([
+    [change('1', '2'), change(undefined, '2'), true],
+    [change('1', '2'), change('1', '3'), false],
+    [change('1', undefined), change('1', undefined), true],
+    [change('1', undefined), change('2', undefined), false],
+    [change('1', undefined), change(undefined, '1'), false],
+  ])('names a change by what it made of the object', (write, seen, isSame) => {
+    expect(changeName('a', write) === changeName('a', seen)).toBe(isSame);
+  });
+});
