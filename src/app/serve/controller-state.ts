@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Clock } from '../../core/ports.ts';
 import { DeletionLog } from '../../adapters/store/deletion-log.ts';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
@@ -95,12 +96,7 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
   let tookOver: Promise<void> = Promise.resolve();
   const files = [memory, transitions, plans, commits, onHub, terms, hubPositions];
   return {
-    keep: async (signal) => {
-      while (!signal.aborted) {
-        await Promise.all(files.map((file) => file.keep()));
-        await sleep(clock, KEEP_INTERVAL_MS, signal);
-      }
-    },
+    keep: (signal) => keepOnDisk(files, clock, signal),
     memory,
     journal,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
@@ -132,4 +128,16 @@ export function openControllerState(options: ServeFleetOptions): ControllerState
       await Promise.all(files.map((file) => file.close()));
     },
   };
+}
+
+/** Writes what changed to the files, again and again. */
+async function keepOnDisk(
+  files: readonly { keep(): Promise<void> }[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await Promise.all(files.map((file) => file.keep()));
+    await sleep(clock, KEEP_INTERVAL_MS, signal);
+  }
 }
