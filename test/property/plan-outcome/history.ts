@@ -135,7 +135,12 @@ export class History {
     const applied = async () =>
       ((await hub.api.get(CONFIG_MAP, MARKER))?.['data'] as { commit?: string } | undefined)?.commit;
     await expect.poll(applied, WAIT).toBe(String(number));
-    await expect.poll(() => this.#outcome(), { ...WAIT, message }).toEqual(planned);
+    try {
+      await expect.poll(() => this.#outcome(), { ...WAIT, message }).toEqual(planned);
+    } catch (error) {
+      console.error(`commit ${number}: ${this.#lives.trace(this.#fleet.events)}`);
+      throw error;
+    }
     // A process that was killed left records to the next one.
     await this.#lives.whenReady();
     await expect.poll(() => this.#areRecordsWritten(), WAIT).toBe(true);

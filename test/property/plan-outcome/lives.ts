@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import type { ServeFleetOptions } from '../../../src/app/settings/serve-options.ts';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
+import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
 import type { FleetController } from '../../../src/app/serve/serve-fleet.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { ServedFleet } from '../../app/serve/served-fleet.ts';
@@ -83,6 +84,17 @@ export class Lives {
     if (this.#life !== undefined) this.#life.dead = true;
     void this.#fleet.stop();
     await this.begin();
+  }
+
+  /** What the process that lives did, and what the processes remember: for a person who looks into a difference. */
+  trace(events: readonly FleetEvent[]): string {
+    const read = (file: string): readonly string[] => {
+      const path = join(this.#root, 'data', file);
+      return existsSync(path) ? [`${file}: ${readFileSync(path, 'utf8')}`] : [];
+    };
+    const kept = ['publish-state.json', 'approved-plans.json', 'last-transition.json'];
+    const did = events.filter(({ kind }) => kind !== 'decided').map((event) => JSON.stringify(event));
+    return [...did, ...kept.flatMap((file) => [...read(file), ...read(`${file}.journal`)])].join('\n');
   }
 
   remove(): void {
