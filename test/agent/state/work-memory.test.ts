@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { correctionAllowedAtMs, newWorkMemory, noteCorrection } from '../../../src/agent/state/work-memory.ts';
+import {
+  correctionAllowedAtMs,
+  newWorkMemory,
+  noteCorrection,
+} from '../../../src/agent/state/work-memory.ts';
 
 const RESYNC_MS = 300_000;
 const QUIET_MS = 600_000;

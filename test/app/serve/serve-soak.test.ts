@@ -72,6 +72,7 @@ it('a controller whose hub is cut off, silent and gone again and again loses no 
   for (; rounds < moods.length || connections() <= 5; rounds++) {
     proxy.set(moods[rounds % moods.length]!);
     commit(rounds + 1);
+    // fixed wait: how long the network stays as bad as it is
     await pause(600);
   }
   proxy.set('cut');

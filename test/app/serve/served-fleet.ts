@@ -89,6 +89,7 @@ export class ServedFleet {
       const value = await what();
       if (value !== undefined) return value;
       if (Date.now() > deadline) throw new Error(`not reached; events: ${this.#lastEvents()}`);
+      // fixed wait: the pace of a poll
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -102,6 +103,7 @@ export class ServedFleet {
     for (let step = 0; step < STEPS; step++) {
       this.clock.skip(ms / STEPS);
       // What is due fires; what it sets is due in the next step.
+      // fixed wait: timers that are due fire within one turn
       await new Promise((resolve) => setTimeout(resolve, 2));
       this.clock.stop();
       await atRest(() => (api.underWay > 0 ? 'busy' : `${api.begun} ${this.events.length}`));

@@ -239,6 +239,7 @@ async function messageOfRole(id: string): Promise<string> {
 }
 
 async function holds(look: () => Promise<boolean>, given = (): boolean => false): Promise<boolean> {
+  // fixed wait: the pace of a poll
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline && !given(); await sleep(100))
     if (await look()) return true;
   return false;
