@@ -14,7 +14,7 @@ const project = (name: string, include: string[], options: ProjectOptions = {}) 
 const AGAIN = process.env['CI'] === undefined ? 0 : 1;
 
 /** They put something else in the place of a module that the others use as it is. */
-const APART = ['test/adapters/store/crash-points.test.ts'];
+const APART = ['test/adapters/store/crash-points.test.ts', 'test/hub/log/power-cut.test.ts'];
 
 /** One project per level; `npm test` runs them all and ends with plain counts (test/plain-counts.reporter.ts). */
 export default defineConfig({
