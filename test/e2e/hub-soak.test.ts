@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HANG_MS } from '../fakes/patience.ts';
+import { LONG_RUN_MS } from '../fakes/patience.ts';
 import type { LooseJson } from '../hub/loose-json.ts';
 import type { HubProcess } from './hub-process.ts';
 import { startHubProcess } from './hub-process.ts';
@@ -193,7 +193,7 @@ function curveOf(samples: readonly number[]): string {
 }
 
 describe('mixed load', () => {
-  it('leaves memory flat and events in order', { timeout: SECONDS * 1000 + HANG_MS }, async () => {
+  it('leaves memory flat and events in order', { timeout: SECONDS * 1000 + LONG_RUN_MS }, async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'berth-soak-'));
     const running = await startHubProcess(
       dataDir,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Taint } from '../../../../src/core/model/managed-cluster.ts';
-import type { Toleration } from '../../../../src/core/model/placement.ts';
+import type { Taint } from '../../../../src/core/model/kind/managed-cluster.ts';
+import type { Toleration } from '../../../../src/core/model/kind/placement.ts';
 import { instantFromEpochMs, parseRfc3339 } from '../../../../src/core/model/rfc3339.ts';
 import type { Instant } from '../../../../src/core/model/rfc3339.ts';
 import {

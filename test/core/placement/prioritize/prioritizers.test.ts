@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AddOnPlacementScore } from '../../../../src/core/model/addon-placement-score.ts';
+import type { AddOnPlacementScore } from '../../../../src/core/model/kind/addon-placement-score.ts';
 import { addOnScore } from '../../../../src/core/placement/prioritize/addon-score.ts';
 import { balance } from '../../../../src/core/placement/prioritize/balance.ts';
 import {

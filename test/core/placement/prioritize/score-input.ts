@@ -1,4 +1,4 @@
-import type { AddOnPlacementScore } from '../../../../src/core/model/addon-placement-score.ts';
+import type { AddOnPlacementScore } from '../../../../src/core/model/kind/addon-placement-score.ts';
 import { parseRfc3339 } from '../../../../src/core/model/rfc3339.ts';
 import type { Prioritizer, ScoreInput } from '../../../../src/core/placement/prioritize/prioritizer.ts';
 import { NO_RANGE } from '../../../../src/core/placement/prioritize/prioritizer.ts';

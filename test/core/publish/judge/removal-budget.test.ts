@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { RemovalBudget } from '../../../src/core/publish/removal-budget.ts';
+import type { RemovalBudget } from '../../../../src/core/publish/judge/removal-budget.ts';
 import {
   DEFAULT_REMOVAL_BUDGET,
   parseRemovalBudget,
   removalLimit,
-} from '../../../src/core/publish/removal-budget.ts';
+} from '../../../../src/core/publish/judge/removal-budget.ts';
 
 describe('removalLimit', () => {
   it.each<[string, RemovalBudget, number, number]>([
