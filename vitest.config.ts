@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
-import { HANG_MS, PATIENCE_MS } from './test/fakes/patience.ts';
+import { HANG_MS, LONG_RUN_MS, PATIENCE_MS } from './test/fakes/patience.ts';
 
 interface ProjectOptions {
   readonly retry?: number;
   readonly isolate?: boolean;
   readonly exclude?: string[];
+  readonly setupFiles?: string[];
+  readonly testTimeout?: number;
 }
 const project = (name: string, include: string[], options: ProjectOptions = {}) => ({
   extends: true as const,
@@ -13,8 +15,12 @@ const project = (name: string, include: string[], options: ProjectOptions = {}) 
 /** Tests with real processes, sockets and disks run a second time before they fail a shared machine's CI; the counts name them. */
 const AGAIN = process.env['CI'] === undefined ? 0 : 1;
 
+const MIRROR = 'test/{core,runtime,adapters,hub,controllers,agent,app,plugin,house}/**';
 /** They put something else in the place of a module that the others use as it is. */
-const APART = ['test/adapters/store/crash-points.test.ts'];
+const APART = [
+  'test/adapters/store/crash-points.integration.test.ts',
+  'test/hub/log/power-cut.integration.test.ts',
+];
 
 /** One project per level; `npm test` runs them all and ends with plain counts (test/plain-counts.reporter.ts). */
 export default defineConfig({
@@ -27,20 +33,26 @@ export default defineConfig({
     expect: { poll: { timeout: PATIENCE_MS } },
     reporters: ['default', './test/plain-counts.reporter.ts'],
     projects: [
-      // Without isolation: a third of the whole time would go into loading the same modules for each file anew.
-      project('unit', ['test/{core,runtime,adapters,hub,controllers,agent,app,plugin,house}/**/*.test.ts'], {
+      // No socket, process or disk: what tries is refused (test/unit-boundary.setup.ts). Nothing to try twice.
+      // Without isolation: a third of the whole time would go into loading the same modules for each file again.
+      project('unit', [`${MIRROR}/*.test.ts`], {
+        isolate: false,
+        exclude: [`${MIRROR}/*.integration.test.ts`],
+        setupFiles: ['test/unit-boundary.setup.ts'],
+      }),
+      project('integration', [`${MIRROR}/*.integration.test.ts`], {
         retry: AGAIN,
         isolate: false,
         exclude: APART,
       }),
-      project('unit-apart', APART, { retry: AGAIN }),
+      project('integration-apart', APART, { retry: AGAIN }),
       project('conformance', ['test/conformance/**/*.test.ts']),
-      project('property', ['test/property/**/*.test.ts']),
+      project('property', ['test/property/**/*.test.ts'], { testTimeout: LONG_RUN_MS }),
       // Each attack that was ever found to work, by name, and short runs of the fuzzers.
-      project('security', ['test/security/**/*.test.ts'], { retry: AGAIN }),
-      project('e2e', ['test/e2e/**/*.test.ts'], { retry: AGAIN }),
+      project('security', ['test/security/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
+      project('e2e', ['test/e2e/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
       // Against real programs: `npm run test:interop`, never part of `npm test`.
-      project('interop', ['test/interop/**/*.test.ts'], { retry: AGAIN }),
+      project('interop', ['test/interop/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
     ],
   },
 });

@@ -53,6 +53,7 @@ async function clusterVersion(): Promise<number> {
 async function killedAfter(writes: number): Promise<void> {
   const until = (await clusterVersion()) + writes;
   agent = startAgent();
+  // fixed wait: the pace of a poll
   for (const deadline = Date.now() + PATIENCE_MS; (await clusterVersion()) < until; await sleep(1))
     expect(Date.now(), 'the agent does not write').toBeLessThan(deadline);
   const ended = new Promise((resolve) => agent?.once('exit', resolve));
@@ -108,6 +109,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
       return await check();
     } catch (error) {
       if (Date.now() > deadline) throw error;
+      // fixed wait: the pace of a poll
       await sleep(300);
     }
   }

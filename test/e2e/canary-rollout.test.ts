@@ -99,6 +99,7 @@ describe('examples/canary-rollout, from Git to the clusters', () => {
     const until = Date.now() + PATIENCE_MS;
     let got = await look();
     while (JSON.stringify(got) !== JSON.stringify(want) && Date.now() < until) {
+      // fixed wait: the pace of a poll
       await new Promise((resolve) => setTimeout(resolve, 200));
       got = await look();
     }

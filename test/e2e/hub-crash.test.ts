@@ -108,6 +108,7 @@ describe('a hub that is killed', () => {
       const writers = Array.from({ length: 16 }, (_, id) => writer(String(id), running, seen, () => alive));
       // As many as a slow machine takes its time for: a kill in the middle of a few writes would prove little.
       const enough = seen.maxRv + 150;
+      // fixed wait: how long the load lasts before the kill
       do await new Promise((resolve) => setTimeout(resolve, 300 + round * 150));
       while (seen.maxRv < enough && running.child.exitCode === null);
       alive = false;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HANG_MS } from '../fakes/patience.ts';
+import { LONG_RUN_MS } from '../fakes/patience.ts';
 import type { LooseJson } from '../hub/loose-json.ts';
 import type { HubProcess } from './hub-process.ts';
 import { startHubProcess } from './hub-process.ts';
@@ -47,6 +47,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 async function sample(running: HubProcess): Promise<number[]> {
   const samples: number[] = [];
   while (samples.length < SAMPLES) {
+    // fixed wait: the distance of the samples
     const [held] = await Promise.all([heldMb(running), sleep((SECONDS * 1000) / SAMPLES)]);
     samples.push(held);
   }
@@ -175,6 +176,7 @@ async function load(running: HubProcess, id: number, isOver: () => boolean): Pro
     expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
     if (operations % 40 === 0) expect((await running.call('GET', `${PATH}?limit=100`)).status).toBe(200);
     const dueAt = begunAt + (operations * 1000 * WRITERS) / WRITES_PER_SECOND;
+    // fixed wait: the rate of the load
     if (dueAt > Date.now()) await sleep(dueAt - Date.now());
   }
   return { operations, watched };
@@ -191,7 +193,7 @@ function curveOf(samples: readonly number[]): string {
 }
 
 describe('mixed load', () => {
-  it('leaves memory flat and events in order', { timeout: SECONDS * 1000 + HANG_MS }, async () => {
+  it('leaves memory flat and events in order', { timeout: SECONDS * 1000 + LONG_RUN_MS }, async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'berth-soak-'));
     const running = await startHubProcess(
       dataDir,

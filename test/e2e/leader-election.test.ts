@@ -132,6 +132,7 @@ describe('two controllers for one repository on one hub', () => {
     await expect.poll(published).toBe(all(2));
     commit(3);
     await expect.poll(published).toBe(all(3));
+    // fixed wait: another process, whose rest only shows in what it does not write
     const quiet = () => countOtherWrites(() => new Promise((resolve) => setTimeout(resolve, 1_500)));
     // Records are written a second later.
     await expect.poll(quiet).toBe(0);
@@ -170,6 +171,7 @@ describe('two controllers for one repository on one hub', () => {
     await hub.end('SIGKILL');
     await expect.poll(() => leader.readyz()).toMatch(/^200 ok\nlapsed/);
     // Others would have taken it by now.
+    // fixed wait: a lease of other processes ends by their own clocks
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     await startHub(listen);
     commit(2);

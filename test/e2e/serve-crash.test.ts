@@ -74,6 +74,7 @@ it('berth serve, killed again and again while commits arrive, brings the last co
   for (; rounds < 6; rounds++) {
     commit(rounds);
     start();
+    // fixed wait: at which moment of its work the process is killed
     await pause(400 + random() * 1_200);
     await end('SIGKILL');
   }
@@ -92,6 +93,7 @@ it('berth serve, killed again and again while commits arrive, brings the last co
   }
   const restsForASecond = async (): Promise<boolean> => {
     const before = (await hub.api.list(PLACEMENT)).resourceVersion;
+    // fixed wait: another process, whose rest only shows in what it does not write
     await pause(1_000);
     return (await hub.api.list(PLACEMENT)).resourceVersion === before;
   };

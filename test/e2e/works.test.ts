@@ -103,6 +103,7 @@ describe('works on the embedded hub', () => {
         return;
       } catch (error) {
         if (Date.now() > until) throw error;
+        // fixed wait: the pace of a poll
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }

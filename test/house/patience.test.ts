@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { sourceFiles } from './source-files.ts';
 
 /**
  * A test fails because the software is wrong, never because the machine is slow: how long a test, a hook or a poll may take stands in
@@ -13,20 +13,36 @@ const OWN_LIMITS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(Date|performance)\.now\(\) \+ [\d_]+;/, 'a deadline is PATIENCE_MS away'],
 ];
 
+/**
+ * A wait of a fixed time proves nothing on a busy machine and wastes time on an idle one: wait for what comes with expect.poll, for what
+ * must not come with atRest (test/fakes/at-rest.ts) or by a steered clock. What must stay says why in the line above.
+ */
+const FIXED_WAIT = /setTimeout\((resolve|done), (?!ms\))|\bawait (sleep|pause)\(|\[.*\bsleep\(/;
+const REASON = /\/\/ fixed wait: \w/;
+
+const files = sourceFiles(['test'], '.ts').filter((file) => file !== 'test/house/patience.test.ts');
+const linesOf = (file: string): readonly string[] => readFileSync(file, 'utf8').split('\n');
+
+it('a test that waits for a fixed time says why', () => {
+  const found = files.flatMap((file) => {
+    const lines = linesOf(file);
+    return lines.flatMap((line, index) =>
+      FIXED_WAIT.test(line) && !REASON.test(lines[index - 1] ?? '')
+        ? [`${file}:${index + 1}: ${line.trim()}`]
+        : [],
+    );
+  });
+  expect(found).toEqual([]);
+});
+
 it('no test has a time limit of its own', () => {
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', 'test'])
-    .toString('utf8')
-    .split('\0')
-    .filter((file) => file.endsWith('.ts'));
   expect(files.length).toBeGreaterThan(100);
   const found = files.flatMap((file) =>
-    readFileSync(file, 'utf8')
-      .split('\n')
-      .flatMap((line, index) =>
-        OWN_LIMITS.filter(([pattern]) => pattern.test(line)).map(
-          ([, instead]) => `${file}:${index + 1}: ${line.trim()}: ${instead}`,
-        ),
+    linesOf(file).flatMap((line, index) =>
+      OWN_LIMITS.filter(([pattern]) => pattern.test(line)).map(
+        ([, instead]) => `${file}:${index + 1}: ${line.trim()}: ${instead}`,
       ),
+    ),
   );
-  expect(found.filter((line) => !line.startsWith('test/house/patience.test.ts:'))).toEqual([]);
+  expect(found).toEqual([]);
 });

@@ -76,6 +76,7 @@ async function realWriter({ client }: ControlPlane): Promise<CaseWriter> {
     const answer = await client.call('POST', path, crd);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   }
+  // fixed wait: the pace of a poll
   for (const crd of crds) while (!(await isServed(client, crd))) await pause(POLL_MS);
   await client.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
   const scheme = createScheme();

@@ -143,6 +143,7 @@ describe('bodies that never end, from a user without rights', () => {
     one.socket.write(post(CONFIG_MAPS, tenant, `content-length: ${String(3 * MEBIBYTE)}`));
     for (let second = 0; second < 61; second += 1) {
       one.socket.write(' '.repeat(16 * 1024));
+      // fixed wait: the rate of the load
       await new Promise((resolve) => setTimeout(resolve, 5));
       await clock.advance(1_000);
     }

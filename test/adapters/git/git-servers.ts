@@ -175,6 +175,7 @@ async function waitForPort(port: number, dead: () => boolean, said: () => string
       socket.on('error', () => resolve(false));
     });
     if (open) return;
+    // fixed wait: the pace of a poll
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`sshd does not listen: ${said()}`);

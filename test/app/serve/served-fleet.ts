@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
 import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
 import { type FleetController, serveFleet } from '../../../src/app/serve/serve-fleet.ts';
@@ -10,17 +9,25 @@ import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts'
 import type { Condition } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { HubOptions } from '../../../src/hub/hub-options.ts';
+import { atRest } from '../../fakes/at-rest.ts';
+import { CountedKubeApi } from '../../fakes/counted-kube-api.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
 import { PATIENCE_MS } from '../../fakes/patience.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 type EventOf<K extends FleetEvent['kind']> = FleetEvent & { readonly kind: K };
 
+/** So many timers, each set by the one before, come due while time passes. */
+const STEPS = 4;
+
 /** An embedded hub, a Git repository and a controller between them, in one process; placements live in `team-a`. */
 export class ServedFleet {
-  readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  readonly hub: Omit<Awaited<ReturnType<typeof startEmbeddedHub>>, 'api'> & { readonly api: CountedKubeApi };
+  /** The controller's. */
+  readonly clock = new SteeredClock();
   readonly git = new GitFixture();
   #second: GitFixture | undefined;
   readonly dataDir = mkdtempSync(join(tmpdir(), 'berth-serve-'));
@@ -29,7 +36,7 @@ export class ServedFleet {
   #running: FleetController | undefined;
 
   private constructor(hub: Awaited<ReturnType<typeof startEmbeddedHub>>) {
-    this.hub = hub;
+    this.hub = { ...hub, api: new CountedKubeApi(hub.api) };
   }
 
   static async create(hub: Partial<HubOptions> = {}): Promise<ServedFleet> {
@@ -59,7 +66,7 @@ export class ServedFleet {
       api: this.hub.api,
       sources: [{ url: this.git.path }],
       dataDir: this.dataDir,
-      clock: systemClock,
+      clock: this.clock,
       log: new SilentLogger(),
       random: Math.random,
       engineVersion: 'test',
@@ -82,7 +89,25 @@ export class ServedFleet {
       const value = await what();
       if (value !== undefined) return value;
       if (Date.now() > deadline) throw new Error(`not reached; events: ${this.#lastEvents()}`);
+      // fixed wait: the pace of a poll
       await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
+  /**
+   * The controller's clock moves on by `ms` at once, in steps, and all that follows from each is done. For what must not happen: by
+   * then it would have happened. Only for a controller whose requests go through `hub.api`.
+   */
+  readonly passes = async (ms: number): Promise<void> => {
+    const { api } = this.hub;
+    for (let step = 0; step < STEPS; step++) {
+      this.clock.skip(ms / STEPS);
+      // What is due fires; what it sets is due in the next step.
+      // fixed wait: timers that are due fire within one turn
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      this.clock.stop();
+      await atRest(() => (api.underWay > 0 ? 'busy' : `${api.begun} ${this.events.length}`));
+      this.clock.go();
     }
   };
 

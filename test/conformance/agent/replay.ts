@@ -73,6 +73,7 @@ async function settled(
       observer.commit();
       return found;
     }
+    // fixed wait: the pace of a poll
     await sleep(POLL_MS);
   }
 }

@@ -152,6 +152,7 @@ export async function until<T>(look: () => Promise<T>, holds: (value: T) => bool
     const value = await look();
     if (holds(value)) return value;
     if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(value)}`);
+    // fixed wait: the pace of a poll
     await sleep(50);
   }
 }

@@ -174,6 +174,7 @@ describe('applying', () => {
         ?.conditions?.find(({ type }) => type === 'Available')?.lastTransitionTime;
     const [before, accountBefore] = [await timeOf('Deployment'), await timeOf('ServiceAccount')];
     // Condition times have whole seconds: only in the next one can a fresh time be told from an old one.
+    // fixed wait: condition times have whole seconds
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await world.applyWork(
       'team',
@@ -263,6 +264,7 @@ describe('a restart is free', () => {
         () => Promise.resolve(writes.length),
         (count) => count >= looks.length,
       );
+      // fixed wait: the agent may be another program, whose rest only shows in what it does not write
       await sleep(1_500);
       await second.close();
       expect(writes).toEqual(looks);

@@ -64,6 +64,7 @@ export class Fleet {
   async settle(byMs = 1_000): Promise<void> {
     for (let round = 0; round < 10; round++) {
       await this.clock.advance(byMs / 10);
+      // fixed wait: how long a cluster takes to answer
       if (this.#answerMs > 0) await sleep(this.#answerMs);
     }
   }

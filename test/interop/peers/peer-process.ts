@@ -53,6 +53,7 @@ export function startPeer(name: string, { args, logFile, env }: PeerOptions): Pe
       while (!(await ready().catch(() => false))) {
         if (!isRunning())
           throw new Error(`${name} ended early: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
+        // fixed wait: the pace of a poll
         await pause(POLL_MS);
       }
     },

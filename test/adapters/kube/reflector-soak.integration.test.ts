@@ -73,6 +73,7 @@ it('a reflector behind a proxy that cuts, stalls and refuses ends with what the 
     const name = `c${Math.floor(random() * 30)}`;
     if (random() < 0.3) await hub.api.delete(MANAGED_CLUSTER, { namespace: '', name });
     else await hub.api.apply(MANAGED_CLUSTER, cluster(name, step), { fieldManager: 'soak' });
+    // fixed wait: the rate of the load
     await pause(12);
   }
   proxy.set('pass');

@@ -103,7 +103,7 @@ describe('somebody takes from what is published', () => {
     await take();
     await putBack(whole);
     // What is judged then is judged against what was published, and named by the same token.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await fleet.passes(300);
     expect(await pages()).toEqual(whole);
     expect(await fleet.held('web', 'True')).toEqual(before);
     expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'published')).toEqual([]);
@@ -216,7 +216,7 @@ describe('somebody takes from what is published', () => {
     const mark = fleet.events.length;
     await deletePage(1);
     await putBack(both);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await fleet.passes(300);
     expect(await pages()).toEqual(both);
     const told = fleet.events.slice(mark).filter(({ kind }) => kind === 'published' || kind === 'held');
     expect(told).toMatchObject([{ kind: 'published', added: [], removed: [] }]);
@@ -279,7 +279,7 @@ describe('somebody takes from what is published', () => {
     const mark = fleet.events.length;
     await deletePage(1);
     await fleet.until(async () => ((await fleet.decisions('web')).length === 2 ? true : undefined));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fleet.passes(500);
     expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
     const moves = fleet.events
       .slice(mark)
@@ -293,7 +293,7 @@ describe('somebody takes from what is published', () => {
     await deletePage(1);
     await fleet.serve({ budget });
     await fleet.event('ready');
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fleet.passes(500);
     expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
   });
 
@@ -307,7 +307,7 @@ describe('somebody takes from what is published', () => {
       'batch-decision-1': ['c1', 'c2'],
       'web-decision-1': ['c1', 'c2'],
     });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fleet.passes(500);
     expect(await fleet.held('web', 'True')).toEqual(before);
     const told = fleet.events.filter((event) => event.kind === 'held' && event.placement === 'team-a/web');
     expect(told).toHaveLength(1);

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { askArgoEndpoint } from '../../../src/app/demo/ask-argo-endpoint.ts';
 import type { FleetEvent } from '../../../src/controllers/events/fleet-events.ts';
 import { RECORDS_NAME, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
@@ -68,7 +67,7 @@ describe('a controller that stands by', () => {
       leadership,
       sources: [{ url: fleet.git.path }],
       dataDir,
-      clock: systemClock,
+      clock: fleet.clock,
       log: new SilentLogger(),
       random: Math.random,
       engineVersion: 'test',
@@ -152,7 +151,7 @@ describe('a controller that stands by', () => {
       events.some((event) => event.kind === 'commit-read' && event.objects > 0) ? true : undefined,
     );
     standby.reconcile();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fleet.passes(500);
     expect(api.writes).toEqual([]);
     leadership.take();
     await listed(3);
@@ -196,7 +195,7 @@ describe('a controller that stands by', () => {
     leadership.lapse();
     const before = api.writes.length;
     fleet.git.commit(web({ numberOfClusters: 3 }));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fleet.passes(500);
     expect(api.writes.slice(before)).toEqual([]);
     leadership.renew();
     await listed(3);

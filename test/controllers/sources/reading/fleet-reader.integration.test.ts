@@ -8,6 +8,7 @@ import { openFleetSource } from '../../../../src/controllers/sources/reading/fle
 import { readFleetFolder } from '../../../../src/controllers/sources/reading/read-fleet-folder.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
 import { type FixtureFile, GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
+import { atRest } from '../../../fakes/at-rest.ts';
 
 const configMap = (name: string, value = '1') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "${value}"}\n`;
@@ -367,7 +368,7 @@ describe('a mirror that is tidied up', () => {
     await expect(source.settle()).rejects.toThrow('no room');
     let closed = false;
     const closing = source.close().then(() => (closed = true));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await atRest(() => Number(closed));
     expect(closed).toBe(false);
     ends[1]?.();
     await closing;

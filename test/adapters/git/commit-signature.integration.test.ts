@@ -257,6 +257,7 @@ describe.runIf(has('gpg', '--version'))('GPG keys', () => {
     const fingerprint = /^fpr:+([0-9A-F]+):/m.exec(listed)?.[1] ?? '';
     gpg(ada, ['--quick-set-expire', fingerprint, 'seconds=1']);
     writeFileSync(keysFile, gpg(ada, ['--armor', '--export']));
+    // fixed wait: gpg reads the time of the machine, in whole seconds
     await new Promise((resolve) => setTimeout(resolve, 2_100));
     const verifier = new SignatureVerifier(ada.policy, process.env);
     await expect(verifier.check(fixture.dir, commit)).rejects.toMatchObject({ code: 'git.signature' });

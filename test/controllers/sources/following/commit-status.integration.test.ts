@@ -32,7 +32,6 @@ describe('commit statuses of a served source', () => {
       ],
     });
   const told = (count: number) => fleet.until(() => (forge.seen.length >= count ? forge.seen : undefined));
-  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   it.each<[CommitStatusTarget['provider'], (commit: string) => string, string, string]>([
     ['github', (id) => `/repos/team/fleet/statuses/${id}`, 'failure', 'context'],
@@ -68,11 +67,11 @@ describe('commit statuses of a served source', () => {
     fleet.git.commit({ ...baseFiles, ...web(1) }, 'Good');
     await serve();
     await told(1);
-    await pause(300);
+    await fleet.passes(300);
     await fleet.stop();
     await serve();
     await fleet.event('synced');
-    await pause(1_200);
+    await fleet.passes(1_200);
     expect(forge.seen).toHaveLength(1);
   });
 
@@ -104,7 +103,7 @@ describe('commit statuses of a served source', () => {
     await serve();
     await told(1);
     await fleet.event('error', ({ where }) => where === 'commit status of source fleet');
-    await pause(1_500);
+    await fleet.passes(1_500);
     expect(forge.seen).toHaveLength(1);
     fleet.git.commit(web(2), 'Next');
     await told(2);

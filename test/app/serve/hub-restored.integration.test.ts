@@ -111,7 +111,7 @@ describe('a hub that is restored from a backup', () => {
     await fleet.event('decided', ({ result }) => result.selected.length === 6, mark);
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     // The works of the other three are there again, and no decision asks for them. Without the gate they go within milliseconds.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fleet.passes(500);
     expect([await works(), api.worksWritten - written]).toEqual([6, 0]);
     api.release();
     await fleet.event('synced', ({ applied }) => applied > 0, mark);

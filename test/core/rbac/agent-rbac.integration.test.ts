@@ -25,8 +25,6 @@ import { SilentLogger } from '../../fakes/silent-logger.ts';
 const RBAC = 'rbac.authorization.k8s.io';
 const IMPERSONATE = 'impersonate serviceaccounts';
 const WORK_API = 'work.open-cluster-management.io/v1';
-/** Nothing waits that long: steps end when they are done, or when the missing right was missed. */
-
 /** The printed objects for one of several agents of one server, with the example adapted to what its works carry. */
 function printedRbac(id: string): RbacObject[] {
   const text = renderAgentRbac({ clusterName: id, namespace: id })
@@ -142,7 +140,7 @@ async function live(id: string, missing: string): Promise<Outcome> {
     },
   });
   const missed = (): boolean => audit.refused.has(missing) || refused.has(missing);
-  const ended = await story(id, missed);
+  const ended = await story(id, missed, () => audit.refused.size > 0);
   const saidOfRole = missing === IMPERSONATE ? await messageOfRole(id) : '';
   await agent.close();
   client.close();
@@ -158,9 +156,11 @@ async function live(id: string, missing: string): Promise<Outcome> {
 /**
  * What an agent does in its life.
  * @param missed a right was, and nothing need be waited for any more
+ * @param refused something was. Without the right to delete an object the hub refuses its owner as well: then the works are never
+ *   applied, and the right itself is missed only by what comes after.
  * @returns whether everything happened
  */
-async function story(id: string, missed: () => boolean): Promise<boolean> {
+async function story(id: string, missed: () => boolean, refused: () => boolean): Promise<boolean> {
   const works = `/apis/${WORK_API}/namespaces/${id}/manifestworks`;
   const map = (name: string, x: string): object => ({
     apiVersion: 'v1',
@@ -189,9 +189,9 @@ async function story(id: string, missed: () => boolean): Promise<boolean> {
   const head = { apiVersion: WORK_API, kind: 'ManifestWork' };
   await post(works, { ...head, metadata: { name: `w-${id}` }, spec: spec(first, { manifestConfigs }) });
   await post(works, { ...head, metadata: { name: `x-${id}` }, spec: spec([role], { executor }) });
-  const isApplied = (name: string): Promise<boolean> =>
-    holds(async () => saysApplied(await readWork(id, name)), missed);
-  const steps = [await isApplied(`w-${id}`)];
+  const isApplied = (name: string, orElse = missed): Promise<boolean> =>
+    holds(async () => saysApplied(await readWork(id, name)), orElse);
+  const steps = [await isApplied(`w-${id}`, refused)];
   await admin.send('PATCH', `${works}/w-${id}`, {
     body: {
       metadata: { labels: { again: '1' } },
@@ -239,6 +239,7 @@ async function messageOfRole(id: string): Promise<string> {
 }
 
 async function holds(look: () => Promise<boolean>, given = (): boolean => false): Promise<boolean> {
+  // fixed wait: the pace of a poll
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline && !given(); await sleep(100))
     if (await look()) return true;
   return false;

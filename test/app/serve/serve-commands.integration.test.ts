@@ -66,6 +66,7 @@ describe('commands around a running controller', () => {
       const condition = found?.status?.conditions?.find(({ type }) => type === 'berth.dev/Held');
       if (found?.status !== undefined && (condition?.status === 'True') === held)
         return condition?.message ?? '';
+      // fixed wait: the pace of a poll
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     throw new Error(`not ${held ? 'held' : 'published'}`);

@@ -91,7 +91,7 @@ describe('make before break', () => {
     fleet.git.commit(web({ 'berth.dev/move-deadline': '1s', 'berth.dev/move-abort': token }), 'Give up');
     expect(await fleet.published('web', mark)).toMatchObject({ clusters: ['c1'], removed: ['c2'] });
     await fleet.held('web', 'False');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await fleet.passes(1_500);
     expect(await fleet.decisions('web')).toEqual(['c1']);
   });
 

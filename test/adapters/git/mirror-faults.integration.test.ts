@@ -61,6 +61,7 @@ describe('a mirror survives', () => {
         detached: true,
       });
       const ended = new Promise((resolve) => child.once('close', resolve));
+      // fixed wait: at which moment of its work the process is killed
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
       await ended;

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
 import type { FleetController } from '../../../../src/app/serve/serve-fleet.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
@@ -23,7 +22,6 @@ const claimed = (object: KubeObject, file: string): SourceObject => ({
   object,
   location: { file, line: 1, column: 1 },
 });
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('an object of another controller on the same hub', () => {
   let fleet: ServedFleet;
@@ -91,7 +89,7 @@ describe('an object of another controller on the same hub', () => {
       'a.yaml': yaml(shared('a2', 'own-a')),
     });
     await fleet.until(async () => ((await valueOf('own-a'))?.value === 'a2' ? true : undefined));
-    await pause(300);
+    await fleet.passes(300);
     expect(await valueOf('shared')).toEqual({ value: 'forced' });
   });
 });
@@ -140,7 +138,7 @@ describe('an object that two sources hold in their very first pass', () => {
     for (const name of ['own-a', 'own-b'])
       await fleet.until(() => fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name }));
     // And it stays like this.
-    await pause(300);
+    await fleet.passes(300);
     expect(await valueNow()).toBe(winner);
     expect(fleet.events.filter(({ kind }) => kind === 'sync-problem')).toHaveLength(1);
     expect((await fleet.status()).stdout).toContain(
@@ -191,7 +189,7 @@ describe('an object that two sources hold in their very first pass', () => {
 
   it('waits for a source that is slow to be read, not for who is faster', async () => {
     const claims = new SourceClaims(
-      systemClock,
+      fleet.clock,
       ['first', 'second'].map((name) => ({ name, force: false })),
     );
     const syncOf = (source: string) => hubSyncFor({ api: fleet.hub.api, source, claims });
@@ -200,7 +198,7 @@ describe('an object that two sources hold in their very first pass', () => {
       complete: true,
     });
     const fast = syncOf('second').sync(input('second'));
-    await pause(200);
+    await fleet.passes(200);
     expect(await valueNow()).toBeUndefined();
     const slow = await syncOf('first').sync(input('first'));
     expect(slow).toMatchObject({ applied: 1, problems: [] });

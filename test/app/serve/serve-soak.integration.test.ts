@@ -72,6 +72,7 @@ it('a controller whose hub is cut off, silent and gone again and again loses no 
   for (; rounds < moods.length || connections() <= 5; rounds++) {
     proxy.set(moods[rounds % moods.length]!);
     commit(rounds + 1);
+    // fixed wait: how long the network stays as bad as it is
     await pause(600);
   }
   proxy.set('cut');
@@ -87,7 +88,7 @@ it('a controller whose hub is cut off, silent and gone again and again loses no 
   // What the retries left to do is done: then the hub is left alone.
   await fleet.until(async () => {
     const before = (await fleet.hub.api.list(PLACEMENT)).resourceVersion;
-    await pause(1_000);
+    await fleet.passes(1_000);
     return (await fleet.hub.api.list(PLACEMENT)).resourceVersion === before ? true : undefined;
   });
   stop.abort();

@@ -95,17 +95,17 @@ describe('a cache of records', () => {
   });
 
   it.each([
-    ['bytes', { maxBytes: 20_000 }],
-    ['records', { maxRecords: 30 }],
+    ['bytes', { maxBytes: 10_000 }],
+    ['records', { maxRecords: 15 }],
   ])('stays within its limit of %s, and keeps what is live', async (_name, limits) => {
     const cache = open(limits);
     const live = ['live1', 'live2'];
     await fill(cache, live, live, 'x'.repeat(400));
-    for (let at = 0; at < 200; at++) await fill(cache, [`old${at}`], live, 'y'.repeat(400));
-    expect(diskBytes()).toBeLessThan(22_000);
+    for (let at = 0; at < 60; at++) await fill(cache, [`old${at}`], live, 'y'.repeat(400));
+    expect(diskBytes()).toBeLessThan(11_000);
     expect(Object.keys(await held(open(limits), ...live)).sort()).toEqual(live);
     expect(await held(open(limits), 'old0')).toEqual({});
-    expect(Object.keys(await held(open(limits), 'old199'))).toEqual(['old199']);
+    expect(Object.keys(await held(open(limits), 'old59'))).toEqual(['old59']);
   });
 
   it('is shared by two that write and merge at the same time', async () => {

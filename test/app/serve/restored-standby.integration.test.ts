@@ -125,7 +125,8 @@ describe('a process that takes the Lease on a hub that is restored from a backup
     await fleet.event('decided', ({ result }) => result.selected.length === 6, mark);
     leadership.take();
     await expect.poll(decisions).toEqual(REMAINING);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Its requests go to the leader's hub.
+    for (const one of [fleet, leader]) await one.passes(500);
     expect(await decisions()).toEqual(REMAINING);
     expect([await works(), api.worksWritten]).toEqual([6, 0]);
     api.release();

@@ -10,6 +10,14 @@ import { ServedFleet } from '../../app/serve/served-fleet.ts';
 class HubWithSlowPlacements extends InterceptedKubeApi {
   beforePlacement = async (): Promise<void> => undefined;
 
+  /** @returns lets the changes go on */
+  hold(): () => void {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    this.beforePlacement = () => released;
+    return () => release();
+  }
+
   protected async write<T>(request: () => Promise<T>, right: string): Promise<T> {
     if (right === 'patch placements') await this.beforePlacement();
     return request();
@@ -28,7 +36,6 @@ const inRing = (...rings: string[]) => ({
 /** Eight clusters, the first ones in another ring. */
 const rings = (moved: number, to = 'b') =>
   yaml(...[1, 2, 3, 4, 5, 6, 7, 8].map((n) => cluster(`c${n}`, { labels: { ring: n <= moved ? to : 'a' } })));
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 describe('a commit of which half is on the hub', () => {
   let fleet: ServedFleet;
@@ -66,13 +73,22 @@ describe('a commit of which half is on the hub', () => {
     'web.yaml': yaml(placement('web', inRing('a', 'b'))),
   };
   const specOf = async () => JSON.stringify((await fleet.read('web')).spec);
+  const inOtherRing = (count: number) =>
+    fleet.until(async () => {
+      const { items } = await fleet.hub.api.list(MANAGED_CLUSTER, { labelSelector: 'ring=b' });
+      return items.length === count ? true : undefined;
+    });
   const followed = () => fleet.until(async () => (/"b"/.test(await specOf()) ? true : undefined));
 
   it('takes no cluster away that both commits have, however long the rest of it takes', async () => {
-    api.beforePlacement = () => wait(500);
+    const release = api.hold();
     fleet.git.commit(followedByPlacement);
+    await inOtherRing(2);
+    await fleet.passes(500);
+    expect(seen).toEqual([]);
+    release();
     await followed();
-    await wait(300);
+    await fleet.passes(300);
     expect(await fleet.decisions('web')).toHaveLength(8);
     expect(seen).toEqual([]);
     expect(fleet.events.filter(({ kind }) => kind === 'published')).toHaveLength(1);
@@ -86,7 +102,7 @@ describe('a commit of which half is on the hub', () => {
     };
     fleet.git.commit(followedByPlacement);
     await followed();
-    await wait(300);
+    await fleet.passes(300);
     expect(failures).toBe(-1);
     expect(seen).toEqual([]);
   });
@@ -97,15 +113,12 @@ describe('a commit of which half is on the hub', () => {
     death.catch(() => undefined);
     api.beforePlacement = () => death;
     fleet.git.commit(followedByPlacement);
-    await fleet.until(async () => {
-      const { items } = await fleet.hub.api.list(MANAGED_CLUSTER, { labelSelector: 'ring=b' });
-      return items.length === 2 ? true : undefined;
-    });
+    await inOtherRing(2);
     die(new TransientError('gone', { code: 'kube.network', subject: 'hub' }));
     await fleet.stop();
     await fleet.serve();
     await followed();
-    await wait(300);
+    await fleet.passes(300);
     expect(seen).toEqual([]);
     expect(await fleet.decisions('web')).toHaveLength(8);
   });
@@ -116,15 +129,14 @@ describe('a commit of which half is on the hub', () => {
     const labelSelector = { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['lab'] }] };
     const narrowed = { predicates: [{ requiredClusterSelector: { labelSelector } }] };
     fleet.git.commit({ 'others.yaml': withOthers('b') });
-    await fleet.until(async () =>
-      (await fleet.hub.api.list(MANAGED_CLUSTER, { labelSelector: 'ring=b' })).items.length === 4
-        ? true
-        : undefined,
-    );
-    api.beforePlacement = () => wait(500);
+    await inOtherRing(4);
+    const release = api.hold();
     fleet.git.commit({ 'others.yaml': withOthers('a'), 'web.yaml': yaml(placement('web', narrowed)) });
+    await inOtherRing(0);
+    await fleet.passes(500);
+    release();
     await fleet.until(async () => (/"lab"/.test(await specOf()) ? true : undefined));
-    await wait(300);
+    await fleet.passes(300);
     expect(seen).toEqual([]);
   });
 

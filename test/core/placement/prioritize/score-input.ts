@@ -1,0 +1,46 @@
+import type { AddOnPlacementScore } from '../../../../src/core/model/kind/addon-placement-score.ts';
+import { parseRfc3339 } from '../../../../src/core/model/rfc3339.ts';
+import type { Prioritizer, ScoreInput } from '../../../../src/core/placement/prioritize/prioritizer.ts';
+import { NO_RANGE } from '../../../../src/core/placement/prioritize/prioritizer.ts';
+import { makeBitset, putBit } from '../../../../src/core/snapshot/bitset.ts';
+import type { Bitset } from '../../../../src/core/snapshot/bitset.ts';
+import { NOON } from '../worlds.ts';
+
+/** What the prioritizer under test reads, by cluster number; the rest is empty. */
+export interface ScoreSketch {
+  readonly counts?: readonly number[];
+  readonly most?: number;
+  /** Clusters on which this placement itself is decided. */
+  readonly own?: readonly number[];
+  readonly decided?: readonly number[];
+  readonly amounts?: readonly number[];
+  readonly addOn?: readonly (AddOnPlacementScore | undefined)[];
+  /** The clusters to score; default: all. */
+  readonly clusters?: readonly number[];
+}
+
+function bitsOf(members: readonly number[], size: number): Bitset {
+  const bits = makeBitset(size);
+  for (const member of members) putBit(bits, member, true);
+  return bits;
+}
+
+/** The scores, and what is reported as expired. */
+export function scoresOf(prioritizer: Prioritizer, sketch: ScoreSketch) {
+  const { counts = [], most = 0, own = [], decided = [], amounts = [], addOn = [] } = sketch;
+  const size = Math.max(counts.length, amounts.length, addOn.length, 1 + Math.max(-1, ...decided));
+  const input: ScoreInput = {
+    clusters: Uint32Array.from(sketch.clusters ?? Array.from({ length: size }, (_, cluster) => cluster)),
+    nameOf: (cluster) => `c${cluster}`,
+    amounts: () => Float64Array.from(amounts),
+    addOnScore: (cluster) => addOn[cluster],
+    decided: bitsOf(decided, size),
+    decisionCounts: Int32Array.from(counts),
+    ownDecisions: bitsOf(own, size),
+    mostDecisions: most,
+    now: parseRfc3339(NOON) ?? { seconds: 0, nanos: 0 },
+  };
+  const scores = new Float64Array(input.clusters.length);
+  const expired = prioritizer.score(input, scores, prioritizer.measure?.(input) ?? NO_RANGE);
+  return { scores: [...scores], expired };
+}
