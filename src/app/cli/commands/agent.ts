@@ -24,7 +24,7 @@ interface AgentFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 error.
+Exit codes: 0 stopped by a signal, 1 error.
 
 Examples:
   berth agent --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1

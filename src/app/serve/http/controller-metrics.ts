@@ -30,7 +30,7 @@ export class ControllerMetrics {
       help: 'Writes of PlacementDecisions',
       registers,
     });
-    this.#errors = new Counter({ name: 'berth_errors_total', help: 'Errors told as events', registers });
+    this.#errors = new Counter({ name: 'berth_errors_total', help: 'Errors reported as events', registers });
     this.#works = new Counter({
       name: 'berth_works_written_total',
       help: 'ManifestWorks written',

@@ -25,7 +25,7 @@ interface ReleaseFlags extends HubFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 released, 1 error: nothing is held, or under another token.
+Exit codes: 0 released, 1 error: nothing is held, or the token is not that of the hold.
 
 Examples:
   berth release team-a/web --token 0a1b2c3d4e5f         # a held decision

@@ -37,8 +37,8 @@ interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease: start it again,
-and it stands by. Everything else is retried.
+Exit codes: 0 stopped by a signal, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease
+(start it again: it stands by). Every other error is retried.
 
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth

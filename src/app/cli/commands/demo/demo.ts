@@ -11,7 +11,7 @@ interface DemoFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 the story went as it should, 1 it did not.
+Exit codes: 0 every step succeeded, 1 a step failed.
 
 Examples:
   berth demo                      # tell the story, then stay up; Ctrl-C ends it and removes .berth/demo

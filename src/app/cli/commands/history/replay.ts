@@ -13,7 +13,7 @@ import { addHubFlags, asksHub, withHub } from '../../flags/hub-flags.ts';
 import { packageVersion } from '../package-version.ts';
 
 const EXAMPLES = `
-Exit codes: 0 the same bytes, 1 another result, or an error.
+Exit codes: 0 the same result byte for byte, 1 another result, or an error.
 
 Examples:
   berth history team-a/web

@@ -50,7 +50,7 @@ export const planCommand: CliCommand = {
 };
 
 const HELP = `
-Exit codes: 0 no changes, 2 changes, 1 errors (in the manifests of the head, or in running).
+Exit codes: 0 no changes, 1 errors in the manifests of the head, or plan failed, 2 changes.
 
 Examples:
   berth plan --base main --head my-branch

@@ -20,7 +20,7 @@ interface CreateWorkFlags extends HubFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 done, 1 error: nothing was written, or what failed is named.
+Exit codes: 0 done, 1 error: nothing was written, or the output names what failed.
 
 Examples:
   berth create work web -f web.yaml --clusters cluster1,cluster2
