@@ -86,7 +86,7 @@ export class GetparamsEndpoint {
     if (problem !== undefined) return refuse(503, `Berth cannot answer yet: ${problem}`);
     const placement = source.placement(name);
     if (placement === undefined)
-      return refuse(404, `nothing is published for placement ${name}: kubectl describe placement tells why`);
+      return refuse(404, `nothing is published for placement ${name}: kubectl describe placement says why`);
     if (!staysInSets(placement, grant, source))
       return refuse(
         403,

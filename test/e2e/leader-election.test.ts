@@ -180,7 +180,7 @@ describe('two controllers for one repository on one hub', () => {
     const { leaseTransitions } = await lease();
     // Mostly the one that led goes on; where the other one was faster it has to end.
     if (leaseTransitions > 0) expect(await leader.ended()).toBe(3);
-    else expect(leader.log).toContain('lease renewed, writing goes on');
+    else expect(leader.log).toContain('lease renewed, writing continues');
   });
 
   it('one that follows other sources is not kept from its own', async () => {

@@ -28,7 +28,7 @@ export async function lookAtApp(hub: KubeApi, app: ExpectedApp): Promise<Finding
   const lying = works.map((work) => work.metadata.namespace ?? '');
   if (!sameNames(lying, app.clusters))
     return missing(
-      `ManifestWorks of ${app.name} lie on [${lying.join(', ')}], expected [${app.clusters.join(', ')}]`,
+      `ManifestWorks of ${app.name} are on [${lying.join(', ')}], expected [${app.clusters.join(', ')}]`,
     );
   for (const work of works) {
     const problem = workProblem(work, app.readyReplicas);

@@ -88,7 +88,7 @@ export class SecretAuth {
 
   async #ssh(key: string, knownHosts: string | undefined): Promise<ProvidedAuth> {
     if (knownHosts === undefined)
-      throw this.#problem('holds an ssh key without known_hosts', 'without it nobody knows who the host is');
+      throw this.#problem('holds an ssh key without known_hosts', 'without it the host cannot be verified');
     const { dir } = this.#options;
     await mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const [keyFile, knownHostsFile] = [path.join(dir, 'identity'), path.join(dir, 'known_hosts')];

@@ -25,7 +25,7 @@ export async function rebuildWorld(input: RebuildInput, around: Surroundings): P
   const { record, records, hub } = input;
   const subject = `record ${record.hash}`;
   if (record.commit === null)
-    throw new InputError('names no commit, so that its inputs cannot be put together anew', {
+    throw new InputError('names no commit, so its inputs cannot be rebuilt', {
       code: 'history.commit',
       subject,
     });

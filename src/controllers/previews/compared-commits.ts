@@ -81,7 +81,7 @@ async function compare(
     throw needsGitProgram(
       input.head,
       `merging it into ${input.base}, which has moved on since,`,
-      `bring ${input.head} up to date, or see what it changes by itself with --from-merge-base`,
+      `bring ${input.head} up to date, or see what it changes alone with --from-merge-base`,
     );
   const times = [await repository.commit(base), await repository.commit(head)].map(
     ({ committer }) => committer.timeMs,
@@ -106,6 +106,6 @@ function conflict({ base, head }: CompareInput, files: readonly string[]): Input
   return new InputError(`does not merge into ${base} by itself: both changed ${shown}${more}`, {
     code: 'plan.conflict',
     subject: head,
-    hint: `bring ${head} up to date, or see what it changes by itself with --from-merge-base`,
+    hint: `bring ${head} up to date, or see what it changes alone with --from-merge-base`,
   });
 }

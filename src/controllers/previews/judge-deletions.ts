@@ -154,7 +154,7 @@ async function unservedKinds(
   );
   if (named.length === 0) return { notServed: [], notEvaluated: [] };
   const note = `The controller holds deletions while its hub does not serve the kind of ${listNames(named)}`;
-  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub tells (--hub).`] };
+  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub knows (--hub).`] };
   try {
     const infos = await Promise.all(unknown.map(({ object }) => hub.resolve(object.apiVersion, object.kind)));
     return { notServed: named.filter((_name, at) => infos[at] === undefined), notEvaluated: [] };
@@ -197,7 +197,7 @@ async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | unde
 
 function notesOf(source: string, memory: DeletionMemory | undefined, problem: string): readonly string[] {
   const past = `What of source ${source} was deleted or released before counts as well`;
-  if (memory === undefined) return [`${past}: only a hub tells (--hub).`];
+  if (memory === undefined) return [`${past}: only a hub knows (--hub).`];
   if ('problem' in memory) return [`${past}, and cannot be read: ${memory.problem}`];
   return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
 }

@@ -102,7 +102,7 @@ export function planFleets(input: FleetPlanInput): Plan {
 }
 
 const NOTHING_RECORDED =
-  'No PlacementDecisions are recorded: what the base decides by itself counts as what is published now.';
+  'No PlacementDecisions are recorded: what the base decides counts as published now.';
 
 /** What is published before the change: as recorded, else what the base decides for itself. */
 export function decisionsOfBefore(world: World): World['decisions'] {

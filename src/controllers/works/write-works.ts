@@ -75,7 +75,7 @@ async function expectOurs(work: ManifestWork, options: WriteWorksOptions, cause:
   const { name, namespace = '', labels } = work.metadata;
   const live = await options.hub.get(MANIFEST_WORK, { namespace, name });
   if (live?.metadata.labels?.[REPLICA_SET_LABEL] === labels?.[REPLICA_SET_LABEL]) return;
-  throw new InputError(`a ManifestWork of this name exists and belongs to somebody else`, {
+  throw new InputError(`a ManifestWork of this name exists and belongs to another owner`, {
     code: 'works.name-taken',
     subject: `ManifestWork ${namespace}/${name}`,
     hint: `delete or rename it: ManifestWorkReplicaSet ${options.replicaSet} needs the name`,

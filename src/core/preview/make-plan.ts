@@ -35,7 +35,7 @@ function notEvaluated(base: PlanSide, head: PlanSide): string[] {
   const { clusters } = base.world;
   if (clusters.length === 0 && head.world.clusters.length === 0)
     notes.push(
-      'No ManagedCluster stands in the repository, so no placement can select anything in this plan.',
+      'The repository has no ManagedCluster, so no placement can select anything in this plan.',
     );
   const silent = head.world.clusters.filter(({ status }) => status === undefined).length;
   if (silent > 0)

@@ -119,8 +119,8 @@ export function planPrune(input: PruneInput): PrunePlan {
       ? { kind: 'prune', objects, kept }
       : { ...heldBefore, kind: 'held', objects, isForLosses };
   const message =
-    `${problem.what}${lost === undefined ? '' : `, and more goes with them: ${lost}`}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
-    `To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
+    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost}`}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
+    `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
   return { kind: 'held', message, token, objects, isForLosses };
 }
 
@@ -143,27 +143,27 @@ function holdOf(
   if (!stays && !input.allowEmpty)
     return {
       what: `${left}${commit === undefined ? '' : ` in commit ${commit.slice(0, 12)}`}, and nothing that source ${source} holds in Git would be left on the hub`,
-      advice: 'If that is a mistake, mend the source: its ref and its paths, say. ',
-      carrier: 'a namespace that is added for it, say',
+      advice: 'If that is a mistake, correct the source, for example its ref or its paths. ',
+      carrier: 'for example a namespace that is added for it',
     };
   const { gone, of } = goneBefore(earlier ?? NOTHING_EARLIER, present, digest);
   const limit = removalLimit(budget, of - (present.length - before));
   if (names.length + gone <= limit) return lost === undefined ? notServedHold(input, left) : lossHold(left);
   if (earlier === undefined || gone === 0)
-    return { what: `${left} (budget ${limit})`, advice: '', carrier: 'a namespace, say' };
+    return { what: `${left} (budget ${limit})`, advice: '', carrier: 'for example a namespace' };
   return {
     what: `${left}, after ${gone} that were deleted in the ${durationText(earlier.windowMs)} before (budget ${limit})`,
     advice:
-      'Deletions this close to each other count as one, and this does not pass by waiting: what should stay goes back into Git. ',
-    carrier: 'a namespace, say',
+      'Deletions this close to each other count as one, and this hold does not expire: put what should stay back into Git. ',
+    carrier: 'for example a namespace',
   };
 }
 
 function lossHold(left: string): HoldReason {
   return {
     what: left,
-    advice: 'What should stay goes back into Git. ',
-    carrier: 'a namespace, say',
+    advice: 'Put what should stay back into Git. ',
+    carrier: 'for example a namespace',
   };
 }
 
@@ -171,10 +171,10 @@ function lossHold(left: string): HoldReason {
 function notServedHold({ notServed = [] }: PruneInput, left: string): HoldReason | undefined {
   if (notServed.length === 0) return undefined;
   return {
-    what: `${left}, while the source holds what the hub does not serve, so that nobody knows whether its file declares them under another kind: ${listNames(notServed.toSorted())}`,
+    what: `${left}, while the source holds kinds that the hub does not serve, so these objects may be declared under a mistyped kind: ${listNames(notServed.toSorted())}`,
     advice:
       'Correct the kind or the group, install its CustomResourceDefinition, or take it out of the source. ',
-    carrier: 'a namespace, say',
+    carrier: 'for example a namespace',
   };
 }
 

@@ -183,7 +183,7 @@ export class LeaderElector implements Leadership {
       const previousTerm = before && termOf(before);
       this.#takeOver = { lease: store.name, term: termOf(lease), previousTerm };
       for (const listener of this.#onTakeOver) listener(this.#takeOver);
-    } else if (!this.#wasHeld) log.info('lease renewed, writing goes on', { lease: store.name });
+    } else if (!this.#wasHeld) log.info('lease renewed, writing continues', { lease: store.name });
     this.#wasHeld = true;
     this.fence.renewed(begun);
   }
@@ -225,7 +225,7 @@ export class LeaderElector implements Leadership {
         }
       }
     } catch (error) {
-      log.warn('lease not released, it runs out by itself', { lease: store.name, error });
+      log.warn('lease not released, it expires', { lease: store.name, error });
     }
   }
 

@@ -17,7 +17,7 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
     throw new InputError('has no author or no committer', {
       code: 'git.bad-commit',
       subject: `Commit ${id}`,
-      hint: 'make the commit anew; the last commit that could be read stays in force',
+      hint: 'create the commit again; the last commit that could be read stays in force',
     });
   return {
     id,
@@ -36,7 +36,7 @@ export function refuseHugeCommit(id: string, sizeBytes: number): never {
   throw new InputError(`is an object of ${sizeBytes} bytes, expected at most ${MAX_COMMIT_BYTES}`, {
     code: 'git.bad-commit',
     subject: `Commit ${id}`,
-    hint: 'make the commit anew; the last commit that could be read stays in force',
+    hint: 'create the commit again; the last commit that could be read stays in force',
   });
 }
 

@@ -65,7 +65,7 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /cannot lock ref '[^']*': '[^']*' exists; cannot create/,
     code: 'git.name-taken',
-    problem: 'a branch or tag of before stands where this one is to be kept',
+    problem: 'an old branch or tag has the place of this one',
     transient: true,
   },
   {

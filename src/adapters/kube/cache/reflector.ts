@@ -201,7 +201,7 @@ export class Reflector {
     }
     if (signal.aborted || this.#mustList) return;
     if (stream.signal.aborted)
-      this.#options.log.warn('watch fell silent, opening it anew', { kind: kind.kind });
+      this.#options.log.warn('watch received nothing for too long, opening it again', { kind: kind.kind });
     // A server that ends every watch at once must not be hammered.
     if (clock.now() - openedAtMs < 1_000) await this.#pause(this.#backoff.nextMs(), signal);
   }
@@ -240,7 +240,7 @@ export class Reflector {
       this.#resourceVersion = undefined;
     }
     if (isExpired(error)) {
-      log.info('watch position expired, listing anew', { kind: kind.kind });
+      log.info('watch position expired, listing again', { kind: kind.kind });
       return;
     }
     if (error instanceof InputError) {

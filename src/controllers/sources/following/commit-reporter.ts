@@ -89,7 +89,7 @@ export class CommitReporter {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.warn('commit status not told', { source, commit: status.commit, attempt, error });
+        log.warn('commit status not reported', { source, commit: status.commit, attempt, error });
         if (attempt === 1) onError(error);
         // What the forge refuses it refuses again; a newer commit is another matter.
         if (error instanceof InputError || !(error instanceof BerthError) || attempt >= MAX_TRIES) return;

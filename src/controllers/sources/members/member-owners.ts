@@ -82,7 +82,7 @@ export class MemberOwners {
     const named =
       'source' in owner ? `source ${owner.source}${at(owner.source)}` : `the ApplySet ${owner.set}`;
     throw new TransientError(
-      `belongs to ${named} and stands in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
+      `belongs to ${named} and is in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
         'or let this source force it',
       { code: 'sync.owned', subject: formatRef(refOf(object)) },
     );

@@ -154,17 +154,17 @@ function compareWithPlan(
 function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {
   const { added, removed } = change;
   const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
-  const more = added.length === 0 ? '' : `, ${added.length} would come: ${listNames(added)}`;
+  const more = added.length === 0 ? '' : `, ${added.length} would be added: ${listNames(added)}`;
   const message =
     `This is not the plan that ${commit} was approved with (${approved?.tokens.join(', ')}): ${removed.length} of ` +
-    `${publishedClusters(pages).length} clusters would go: ${listNames(removed)}${more}. ${wayOut(placement.metadata, token)}`;
+    `${publishedClusters(pages).length} clusters would be removed: ${listNames(removed)}${more}. ${wayOut(placement.metadata, token)}`;
   return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
 }
 
 function blindMove(problem: string, { added, removed }: Change, token: string): Hold {
   const message =
-    `Nobody can see when what replaces ${listNames(removed)} is ready: ${problem}. ` +
-    'It is tried again by itself; the last decision stays published.';
+    `Berth cannot see when the replacement of ${listNames(removed)} is ready: ${problem}. ` +
+    'Berth tries again; the last decision stays published.';
   return { kind: 'held', reason: 'InventoryStale', message, added, removed, token };
 }
 

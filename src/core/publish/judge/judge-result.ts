@@ -67,7 +67,7 @@ export function judgeResult(input: JudgeInput): Verdict {
     return hold(
       'InventoryStale',
       `What this depends on cannot be read: ${input.inventoryProblem}.`,
-      'It is tried again by itself; the last decision stays published.',
+      'Berth tries again; the last decision stays published.',
     );
   const releasedToken = input.releasedTokens.find((token) => token !== undefined && token === input.token());
   if (releasedToken !== undefined) return { kind: 'publish', added, removed, releasedToken };
@@ -76,8 +76,8 @@ export function judgeResult(input: JudgeInput): Verdict {
       'Misconfigured',
       `${misconfiguration(result)}; ${keeps(before.length)}.`,
       removed.length === 0
-        ? 'Mend the placement.'
-        : `Mend the placement. To let its clusters go all the same, ${release(result.placement.metadata, input.token())}`,
+        ? 'Correct the placement.'
+        : `Correct the placement. To remove its clusters anyway, ${release(result.placement.metadata, input.token())}`,
     );
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
     const why = input.specChanged
@@ -85,7 +85,7 @@ export function judgeResult(input: JudgeInput): Verdict {
       : 'though the placement did not change';
     return hold(
       'WouldEmpty',
-      `All ${before.length} clusters would go, ${why}: ${listNames(removed)}.`,
+      `All ${before.length} clusters would be removed, ${why}: ${listNames(removed)}.`,
       wayOut(result.placement.metadata, input.token()),
     );
   }
@@ -96,7 +96,7 @@ export function judgeResult(input: JudgeInput): Verdict {
       const earlier = input.recentlyRemoved > 0 ? `, after ${input.recentlyRemoved} in the last minutes` : '';
       return hold(
         'RemovalBudgetExceeded',
-        `${removed.length} of ${before.length} clusters would go${earlier} (budget ${limit}): ${listNames(removed)}.`,
+        `${removed.length} of ${before.length} clusters would be removed${earlier} (budget ${limit}): ${listNames(removed)}.`,
         wayOut(result.placement.metadata, input.token()),
       );
     }
@@ -107,7 +107,7 @@ export function judgeResult(input: JudgeInput): Verdict {
 const EXPLAINED = new Set<HoldReason>(['WouldEmpty', 'RemovalBudgetExceeded', 'DiffersFromPlan']);
 const MAX_REASONS = 5;
 
-/** The hold with why the first clusters would go; as it is where that is no question. */
+/** The hold with why the first clusters would be removed; as it is where that is no question. */
 export function withReasons(
   hold: Hold,
   reasonsOf: (clusters: readonly string[]) => readonly {
@@ -154,7 +154,7 @@ export function wayOut(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   token: string,
 ): string {
-  return `The last decision stays published. To let this happen, ${release(meta, token)}`;
+  return `The last decision stays published. To approve this change, ${release(meta, token)}`;
 }
 
 function release(meta: Parameters<typeof wayOut>[0], token: string): string {

@@ -82,7 +82,7 @@ function fill<S extends SourceObject>(source: S, folder: string, repository: Rep
     return refuse(
       'manifests-broken',
       `${broken.location.file} cannot be read`,
-      'the work stays as it was until the file is mended',
+      'the work stays as it was until the file is corrected',
     );
   const inside = repository.sources.filter(({ location }) => isInFolder(location.file, path));
   if (inside.length === 0)

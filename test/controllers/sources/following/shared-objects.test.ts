@@ -129,7 +129,7 @@ describe('an object that two sources hold in their very first pass', () => {
       source: loser,
       object: 'ConfigMap shared',
       message: expect.stringContaining(
-        `belongs to source ${winner} ${place[winner]} and stands in source ${loser} ${place[loser]} as well`,
+        `belongs to source ${winner} ${place[winner]} and is in source ${loser} ${place[loser]} as well`,
       ) as string,
     });
     // In that pass: the loser never got as far as writing it, and everything else went on.

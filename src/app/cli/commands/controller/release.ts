@@ -31,7 +31,7 @@ Examples:
   berth release team-a/web --token 0a1b2c3d4e5f         # a held decision
   berth release --source fleet --token 0a1b2c3d4e5f     # held deletions of a source
 
-The token stands in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
+The token is in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
 the decision moves on meanwhile, it is held again under another token. In Git the same is done by the annotation
 ${RELEASE_ANNOTATION} on the placement, for deletions on any object of the source.
 `;

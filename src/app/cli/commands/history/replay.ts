@@ -117,7 +117,7 @@ async function inputsOf(
   const repo = flags.repo;
   const world = await withHub(io, flags, (hub) => rebuildWorld({ record: compact, records, hub, repo }, io));
   const commit = record.commit?.id.slice(0, 12) ?? '';
-  return { world, from: `, from inputs put together anew of commit ${commit} and the hub as it is now` };
+  return { world, from: `, from inputs rebuilt from commit ${commit} and the hub as it is now` };
 }
 
 function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): InputError {

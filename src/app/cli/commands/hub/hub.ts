@@ -63,7 +63,7 @@ function runOptions(run: Command): Command {
     .requiredOption('--data <dir>', 'data directory; created when missing')
     .option(
       '--listen <host:port>',
-      'address; loopback unless told otherwise, port 0 takes a free one',
+      'address; default loopback, port 0 takes a free one',
       '127.0.0.1:6443',
     )
     .option(
