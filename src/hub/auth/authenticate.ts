@@ -57,7 +57,7 @@ interface ProvenToken {
 
 /**
  * The static token that a connection has shown last, so that its next request need not be hashed and compared again. A connection
- * is only ever compared with what it sent itself, so the time this takes tells nobody anything.
+ * is only ever compared with what it sent itself, so the time this takes reveals nothing.
  */
 const provenTokens = new WeakMap<object, ProvenToken>();
 

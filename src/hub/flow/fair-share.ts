@@ -106,7 +106,7 @@ export class FairShare {
       flow.waiting.push(waiter);
       this.#waiting += 1;
     });
-    // Others may wait only for their own share: then there is room all the same.
+    // Others may wait only for their own share: then there is room anyway.
     this.#dispatch();
     return waiting;
   }
@@ -135,7 +135,7 @@ export class FairShare {
     }
   }
 
-  /** Who gets what is free. A large amount is not passed over for smaller ones, or it would wait for ever. */
+  /** Who gets what is free. A large amount is not passed over for smaller ones, or it would wait forever. */
   #next(): { readonly user: string; readonly flow: Flow } | undefined {
     const { capacity, perUser } = this.#limits;
     let best: { readonly user: string; readonly flow: Flow } | undefined;

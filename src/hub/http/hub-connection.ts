@@ -74,7 +74,7 @@ export class HubConnection extends Ticked implements CountedConnection {
       return;
     }
     if (this.#openRequests > 0 || age < IDLE_SECONDS) return;
-    // An HTTP/2 client is told first, so that a request that is on its way is sent again elsewhere.
+    // An HTTP/2 client gets GOAWAY first, so that it sends a request that is on its way again elsewhere.
     if (this.#session === undefined || age >= IDLE_SECONDS + GREETING_SECONDS) this.drop();
     else if (!this.#session.closed) this.#session.close();
   }

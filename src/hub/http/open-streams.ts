@@ -33,7 +33,7 @@ export class OpenStreams {
     if (authenticatedIn !== this.#round) await endIfRevoked(stream);
   }
 
-  /** Cuts the streams whose credentials are refused now, or stand for other groups. @returns how many were cut */
+  /** Cuts the streams whose credentials are refused now, or now have other groups. @returns how many were cut */
   async endRevoked(): Promise<number> {
     this.#round += 1;
     let ended = 0;

@@ -87,7 +87,7 @@ export class RequestHandler {
   }
 
   handle(request: HubRequest, response: HubResponse, connection: HubConnection): void {
-    // A client that goes away in the middle is no fault of ours, and nobody is left to tell.
+    // A client that goes away in the middle is no error of the hub, and no client is left to answer.
     response.on('error', () => undefined);
     const open = new OpenRequest(request, response, connection, this.#options.ticks);
     void this.#handle(open).catch((error: unknown) => {

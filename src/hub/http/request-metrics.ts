@@ -124,7 +124,11 @@ function flowGauges(registers: Registry[], levels: () => readonly LevelGauges[])
   const prefix = 'apiserver_flowcontrol';
   gauge(`${prefix}_current_executing_seats`, 'Requests that are being processed', (level) => level.executing);
   gauge(`${prefix}_current_inqueue_requests`, 'Requests that wait for a seat', (level) => level.waiting);
-  gauge('berth_hub_body_bytes', 'Memory reserved for request bodies that are being received', (level) => level.bodyBytes);
+  gauge(
+    'berth_hub_body_bytes',
+    'Memory reserved for request bodies that are being received',
+    (level) => level.bodyBytes,
+  );
   gauge('berth_hub_watches', 'Open watches', (level) => level.watches);
   new Counter({
     name: `${prefix}_rejected_requests_total`,

@@ -1,6 +1,6 @@
 import { DER_TAG, readDer, readWithin } from './der.ts';
 
-/** The user and groups that a client certificate stands for. */
+/** The user and groups that a client certificate represents. */
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
