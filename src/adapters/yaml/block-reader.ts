@@ -78,7 +78,7 @@ class BlockReader {
     this.#indent = -1;
   }
 
-  /** A mapping whose first key stands at `#start`, in column `indent`. */
+  /** A mapping whose first key is at `#start`, in column `indent`. */
   #mapping(indent: number, depth: number): unknown {
     if (depth > MAX_DEPTH) return this.#giveUp();
     const result: Record<string, unknown> = {};
@@ -93,7 +93,7 @@ class BlockReader {
     return result;
   }
 
-  /** A list whose first dash stands at `#start`, in column `indent`. */
+  /** A list whose first dash is at `#start`, in column `indent`. */
   #list(indent: number, depth: number): unknown {
     if (depth > MAX_DEPTH) return this.#giveUp();
     const result: unknown[] = [];
@@ -221,7 +221,7 @@ class BlockReader {
   }
 }
 
-/** 1: may stand in a key, 2: may also start one. */
+/** 1: may be in a key, 2: may also start one. */
 const KEY_CHARACTERS = new Uint8Array(128);
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_')
   KEY_CHARACTERS[char.charCodeAt(0)] = 2;

@@ -19,7 +19,7 @@ import { GROUP_SCRIPT_FILE, runWire } from './run-wire.ts';
 
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
-/** Failures that a mirror made anew may overcome. */
+/** Failures that may pass when the mirror is created again. */
 const ANEW: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
 /** A bare mirror, fed by `git fetch`. One process owns it at a time. */
@@ -197,7 +197,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   }
 }
 
-/** What a fetch writes. Our own names, by which commits are kept, lie elsewhere. */
+/** What a fetch writes. Our own names, by which commits are kept, are elsewhere. */
 const FOLLOWED = ['refs/heads', 'refs/tags'] as const;
 
 const FETCH = [

@@ -1,10 +1,10 @@
 import { InputError } from '../../../core/errors.ts';
 import type { CommitInfo, GitPerson } from './git-repository.ts';
 
-/** The end of the year 9999: what comes after it has no date that others can read. */
+/** The end of the year 9999: later times have no date that other programs can read. */
 const MAX_SECONDS = 253_402_300_799;
 
-/** Parses the bytes of a commit object (as text). InputError `git.bad-commit`: git takes what it is told to take. */
+/** Parses the bytes of a commit object (as text). InputError `git.bad-commit`: git accepts any bytes as a commit. */
 export function parseCommitObject(id: string, text: string): CommitInfo {
   const end = text.indexOf('\n\n');
   const headers = (end === -1 ? text : text.slice(0, end)).split('\n');

@@ -10,7 +10,7 @@ interface KnownFailure {
 }
 
 /**
- * The git program tells failures apart only by its words (it always exits with 128), so they are read here, under LC_ALL=C,
+ * The git program distinguishes failures only by its messages (it always exits with 128), so they are read here, under LC_ALL=C,
  * and nowhere else.
  */
 const KNOWN: readonly KnownFailure[] = [
