@@ -20,7 +20,7 @@ export interface PluginAnswer {
 export interface EndpointOptions {
   readonly source: PluginSource;
   readonly tokens: Pick<BearerTokens, 'identify'>;
-  /** Told once per request, for metrics and the log. */
+  /** Called once per request, for metrics and the log. */
   readonly onAnswer?: (answer: PluginAnswer) => void;
 }
 

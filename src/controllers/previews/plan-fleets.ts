@@ -101,8 +101,7 @@ export function planFleets(input: FleetPlanInput): Plan {
   return { ...plan, notEvaluated: [...plan.notEvaluated, NOTHING_RECORDED] };
 }
 
-const NOTHING_RECORDED =
-  'No PlacementDecisions are recorded: what the base decides counts as published now.';
+const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';
 
 /** What is published before the change: as recorded, else what the base decides for itself. */
 export function decisionsOfBefore(world: World): World['decisions'] {

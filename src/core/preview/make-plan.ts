@@ -34,9 +34,7 @@ function notEvaluated(base: PlanSide, head: PlanSide): string[] {
   const notes: string[] = [];
   const { clusters } = base.world;
   if (clusters.length === 0 && head.world.clusters.length === 0)
-    notes.push(
-      'The repository has no ManagedCluster, so no placement can select anything in this plan.',
-    );
+    notes.push('The repository has no ManagedCluster, so no placement can select anything in this plan.');
   const silent = head.world.clusters.filter(({ status }) => status === undefined).length;
   if (silent > 0)
     notes.push(

@@ -42,7 +42,11 @@ export const historyCommand: CliCommand = {
       .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
       .option('--deletions', 'what was deleted from the hub instead, because it left Git', false)
       .option('--limit <n>', 'newest records to show', '50')
-      .option('--why', 'also why clusters were added and removed; needs the inputs in the data directory', false)
+      .option(
+        '--why',
+        'also why clusters were added and removed; needs the inputs in the data directory',
+        false,
+      )
       .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)

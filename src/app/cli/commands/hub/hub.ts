@@ -61,11 +61,7 @@ export const hubCommand: CliCommand = {
 function runOptions(run: Command): Command {
   return run
     .requiredOption('--data <dir>', 'data directory; created when missing')
-    .option(
-      '--listen <host:port>',
-      'address; default loopback, port 0 takes a free one',
-      '127.0.0.1:6443',
-    )
+    .option('--listen <host:port>', 'address; default loopback, port 0 takes a free one', '127.0.0.1:6443')
     .option(
       '--members <n or names>',
       'member clusters below /clusters/NAME: a number, or names with commas',
