@@ -29,7 +29,7 @@ export interface EngineOptions {
 
 const NONE: readonly number[] = [];
 /**
- * Results one after the other. Whoever asks for the next one may say which clusters are published for the last one where these are not
+ * Results one after the other. A caller that asks for the next one may say which clusters are published for the last one where these are not
  * its own; the results after it count these.
  */
 export type EachResult = Generator<ScheduleResult, void, readonly string[] | undefined>;
@@ -54,7 +54,7 @@ export class PlacementEngine {
   readonly #listed: ListedPlacements;
   /** Those that have to be decided in full at every change. */
   readonly #unranked = new WeakSet<CompiledPlacement>();
-  /** So many clusters stand in rankings that nothing asked for yet. */
+  /** So many clusters are in rankings that nothing asked for yet. */
   #rankedAhead = 0;
 
   constructor(world: World, options: EngineOptions = {}) {
@@ -149,7 +149,7 @@ export class PlacementEngine {
     return { result: state.result, trace: new PlacementTrace(this.#index, state, this.#book) };
   }
 
-  /** Tells the engine what a placement's published decisions are when they are not what it decided. Schedules nothing. */
+  /** Sets a placement's published decisions when they are not what the engine decided. Schedules nothing. */
   recordPublished(key: string, clusters: readonly string[]): void {
     this.#book.put(key, this.#book.decisionsOf(clusters));
   }
@@ -158,7 +158,7 @@ export class PlacementEngine {
    * Takes a change in and schedules the placements that it can matter to, in the listed order, over the decisions as
    * they now are. Every other result stays what a full computation from the current objects and the decisions of its
    * time would give. Placements that were never scheduled are scheduled.
-   * @returns the results that were computed anew
+   * @returns the results that were computed again
    */
   applyDelta(delta: WorldDelta): readonly ScheduleResult[] {
     const touched = this.#takeIn(delta);
@@ -172,7 +172,7 @@ export class PlacementEngine {
   /**
    * Takes a change in and schedules every placement, with the results that `scheduleAll` of a new engine would have:
    * unlike with `applyDelta`, a placement follows when the decisions of others moved. What nothing happened to keeps its
-   * result, the same object. Each result is computed when it is asked for. Whoever asks for no more of them ends the
+   * result, the same object. Each result is computed when it is asked for. A caller that asks for no more of them ends the
    * generator before asking anything else of this engine: what happened to the rest is then looked at the next time.
    * @param listed all placements in the order in which to schedule them
    */
@@ -239,7 +239,7 @@ export class PlacementEngine {
     this.#index.keepPredicates((predicate) => this.#listed.dependents.ofClass(predicate).size > 0);
   }
 
-  /** Indexes anew with clusters, sets and bindings come and gone; states that this does not touch are carried over. */
+  /** Indexes again after clusters, sets and bindings were added or removed; states that this does not touch are carried over. */
   #rebuild(delta: WorldDelta, turnedBackTo: Instant | undefined): void {
     const { fleet: before, now } = this.#index;
     const joining = (delta.clusters ?? []).filter(
@@ -286,7 +286,7 @@ export class PlacementEngine {
     return { prior, ...others, counted: makeBitset(this.#index.fleet.size), journalLength };
   }
 
-  /** From how things stood if that is possible: `touched` are the clusters that changed since. */
+  /** From the earlier ranking if that is possible: `touched` are the clusters that changed since. */
   #reschedule(position: number, touched: readonly number[] = NONE, mayLag = false): DecidedState {
     const before = this.#listed.states[position];
     const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched, mayLag });
@@ -299,7 +299,7 @@ export class PlacementEngine {
     return position === undefined || state === undefined || !lags(state) ? state : this.#reschedule(position);
   }
 
-  /** Keeps the result. While there is nothing else to do it is found out how all its clusters stand: the next change starts from there. */
+  /** Keeps the result. When idle, the ranking of all its clusters is computed: the next change starts from there. */
   #stay(position: number, state: DecidedState, isIdle: boolean): DecidedState {
     const { compiled, result, standing, stage } = state;
     const isReady = standing !== undefined || stage !== 'done' || this.#unranked.has(compiled);

@@ -6,7 +6,7 @@ import { worldDelta } from './follow/world-delta.ts';
 
 /**
  * Decides one world after the other, each read fresh, as `scheduleAll` would, byte for byte; what it costs hangs on what
- * changed between them. Objects are compared by identity: whoever reads a world must hand out an unchanged object as the
+ * changed between them. Objects are compared by identity: the reader of a world must hand out an unchanged object as the
  * same object, and no kind may have a name twice. Results to which nothing happened are the same objects as well.
  */
 export class WorldFollower {
@@ -20,7 +20,7 @@ export class WorldFollower {
   }
 
   /**
-   * One result per placement of the world, in its order, each computed when it is asked for. Whoever wants no more of them
+   * One result per placement of the world, in its order, each computed when it is asked for. A caller that wants no more of them
    * ends the generator (as leaving a `for` loop does): the next world is decided the same, whatever was left out of this one.
    */
   *decide(world: World): EachResult {

@@ -73,7 +73,7 @@ export interface PlacementSide {
   readonly selected: number;
   /** Asked for but not found. */
   readonly unscheduled: number;
-  /** Wire text of the condition that tells most; '' when all is well. */
+  /** Wire text of the most informative condition; '' when there is no problem. */
   readonly message: string;
 }
 
@@ -95,7 +95,7 @@ export interface WorkloadPlan {
   readonly namespace: string;
   readonly name: string;
   readonly change: 'created' | 'deleted' | 'changed' | 'moved';
-  /** Placements that decide where it lies, `namespace/name`; none for a ManifestWork. */
+  /** Placements that decide where it runs, `namespace/name`; none for a ManifestWork. */
   readonly placements: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];

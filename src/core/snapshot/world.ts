@@ -9,7 +9,7 @@ import type { Placement } from '../model/kind/placement.ts';
  * Placements are scheduled in the listed order: each one's new decisions replace its old ones before the next.
  */
 export interface World {
-  /** RFC 3339 instant that stands for the present. */
+  /** RFC 3339 instant that means the present. */
   readonly now: string;
   readonly placements: readonly Placement[];
   readonly clusters: readonly ManagedCluster[];

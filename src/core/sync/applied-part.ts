@@ -12,7 +12,7 @@ interface Fields {
 }
 
 /**
- * What one manager has applied of an object on the hub: of labels, annotations and taints what it owns, and all else as it stands there.
+ * What one manager has applied of an object on the hub: of labels, annotations and taints what it owns, and all else as it is there.
  * Where the hub does not say who owns what, the manager owns nothing of them.
  */
 export function appliedPart(live: KubeObject, manager: string): KubeObject {

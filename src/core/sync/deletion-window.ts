@@ -3,7 +3,7 @@ import { RECENT_DELETIONS_ANNOTATION } from '../publish/approval/publish-annotat
 import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
 import { objectMark, splitMarks } from './object-mark.ts';
 
-/** Deletions this close to each other count as one: a source that loses its objects commit by commit loses them all the same. */
+/** Deletions this close to each other count as one: a source that loses its objects commit by commit loses them anyway. */
 export const DEFAULT_DELETION_WINDOW_MS = REMOVAL_WINDOW_MS;
 
 /** What one pass deleted of a source without a release. */

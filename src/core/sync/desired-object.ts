@@ -5,13 +5,13 @@ import type { Digest } from '../publish/approval/plan-token.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 
-/** On every applied object: digest of what was applied. It tells that a field left Git, which the live object cannot. */
+/** On every applied object: digest of what was applied. It shows that a field left Git, which the live object cannot. */
 export const APPLIED_HASH_ANNOTATION = 'berth.dev/applied-hash';
 
 export interface DesiredOptions {
   readonly applySetId: string;
   readonly digest: Digest;
-  /** Berth decides placements: other schedulers are told to leave them alone from their first moment on. */
+  /** Berth decides placements: other schedulers leave them alone from the write that creates them. */
   readonly markPlacements: boolean;
 }
 

@@ -7,7 +7,7 @@ import { identityOf } from './plan-prune.ts';
 
 /**
  * What has to be applied to come from the settled state, which the hub was made to follow without anything left open, to the next
- * one. Undefined when that cannot be told without looking
+ * one. Undefined when that is not known without looking
  * at the hub: something left Git, or the next state has kinds or namespaces that the ApplySet does not name yet. Objects of
  * unchanged files are the very same values from commit to commit, which is what makes this cheap.
  */

@@ -12,7 +12,7 @@ import type { EarlierLosses } from './loss-window.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 
-/** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
+/** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` deletes what is kept by default. */
 export const PRUNE_ANNOTATION = 'berth.dev/prune';
 
 /** Deleting one of these deletes what others put into it. */
@@ -27,7 +27,7 @@ export interface PruneInput {
   readonly wanted: ReadonlySet<string>;
   /** Another source holds the object: it moves there, so that it is neither deleted nor left to this one. */
   readonly movesOn: (identity: string) => boolean;
-  /** Something that the source holds in Git stands on the hub since now, if it was no member before. */
+  /** Something that the source holds in Git is on the hub since now, if it was no member before. */
   readonly arrives: boolean;
   /** Nothing may be left: the removal budget is all that counts. */
   readonly allowEmpty?: boolean | undefined;
@@ -53,7 +53,7 @@ export interface PruneInput {
    * names a hold must not see it pass because the commit itself moved something. None: nothing is.
    */
   readonly heldLosses?: { readonly token: string; readonly message: string } | undefined;
-  /** Objects of the source whose kind the hub does not serve, with their places: nobody knows what they stand for. */
+  /** Objects of the source whose kind the hub does not serve, with their places: they may be deleted objects under a mistyped kind. */
   readonly notServed?: readonly string[] | undefined;
   readonly digest: Digest;
 }

@@ -87,7 +87,7 @@ export function rememberedInput(
   };
 }
 
-/** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
+/** So that `berth release` knows whether its token is the current one; `''`: nothing is held. */
 export function noteHeld(
   token: string,
   message: string,

@@ -31,7 +31,7 @@ export function releaseMark(digest: Digest, name: string): string {
   return objectMark(digest, name);
 }
 
-/** A release that lets these go. To be written before the first of them goes. */
+/** A release that approves these deletions. To be written before the first of them. */
 export function noteReleased({ spent }: PruneReleases, token: string, marks: readonly string[]): Annotations {
   const tokens = withSpent(spent, token) ?? [];
   return { [SPENT_TOKENS_ANNOTATION]: tokens.join(','), ...noteRest(marks) };

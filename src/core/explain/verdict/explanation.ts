@@ -14,7 +14,7 @@ export interface PairExplanation {
   readonly cluster: string;
   readonly selected: boolean;
   readonly verdict: ClusterVerdict;
-  /** Taints of the cluster that this placement tolerates or ignores; refusing ones stand in the verdict. */
+  /** Taints of the cluster that this placement tolerates or ignores; refusing ones are in the verdict. */
   readonly toleratedTaints: readonly TaintFinding[];
   /** For a cluster that is not selected: what would select it, the smallest first. */
   readonly suggestions: readonly Suggestion[];

@@ -13,7 +13,7 @@ import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-ind
 import { rankAll, selectRanked } from './select-ranked.ts';
 import { Standing } from './standing.ts';
 
-/** How the decisions of before stand. */
+/** The decisions before. */
 export interface DecisionBasis {
   /** This placement's own. */
   readonly prior: OwnDecisions;
@@ -27,7 +27,7 @@ export interface DecisionBasis {
   readonly kept?: KeptScores | undefined;
   /** How long the journal of counts is. */
   readonly journalLength: number;
-  /** Keep how the clusters stand, so that the decision can be brought up to date later. Default: no. */
+  /** Keep the ranking, so that the decision can be brought up to date later. Default: no. */
   readonly stand?: boolean | undefined;
   /** What was decided for this placement before, which nobody needs any more: its arrays are used again. */
   readonly old?: DecidedState | undefined;

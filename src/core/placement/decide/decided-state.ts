@@ -25,7 +25,7 @@ export interface DecidedState {
   readonly selected: Uint32Array;
   /** The clusters that the decision records; differs from `selected` when the groups are misconfigured. */
   readonly recorded: OwnDecisions;
-  /** All feasible clusters in rank order; absent where the next decision has to rank them anew anyway. */
+  /** All feasible clusters in rank order; absent where the next decision has to rank them again anyway. */
   readonly standing?: Standing | undefined;
   /** How long the journal of decision counts was at the last look; undefined: the counts are others by now. */
   journalLength: number | undefined;

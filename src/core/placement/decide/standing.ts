@@ -25,7 +25,7 @@ export interface Entry {
   readonly total: number;
 }
 
-/** From place `first` on, `length` entries stand for `replaced` old ones; they begin at `offset` of the scratch. */
+/** From place `first` on, `length` entries replace `replaced` old ones; they begin at `offset` of the scratch. */
 export interface Splice {
   readonly first: number;
   readonly replaced: number;
@@ -109,7 +109,7 @@ export class Standing {
     if (length + replaced === 0) return;
     this.#count = count + length - replaced;
     if (this.#count > this.#order.length) this.#grow();
-    // Moving the rest to where it stands would read all of it.
+    // Moving the rest in place would read all of it.
     if (length !== replaced) {
       this.#order.copyWithin(first + length, first + replaced, count);
       this.#totals.copyWithin(first + length, first + replaced, count);
@@ -118,7 +118,7 @@ export class Standing {
     this.#totals.set(placeTotals.subarray(offset, offset + length), first);
   }
 
-  /** A cluster that was looked at again often stands where it stood. */
+  /** A cluster that was looked at again is often where it was. */
   #trim(splice: Splice, { places, placeTotals }: Pick<Scratch, 'places' | 'placeTotals'>): Splice {
     let { first, replaced, offset, length } = splice;
     const same = (at: number, place: number): boolean =>

@@ -59,8 +59,8 @@ function changedObjects<T extends Named>(before: readonly T[], after: readonly T
 }
 
 /**
- * What is left of two lists after the objects that stand at the same place in both were taken out, places being counted
- * anew wherever one came, went or moved. As a rule little is left, and telling what changed costs no more than a look at each.
+ * What is left of two lists after the objects that are at the same place in both were taken out, places being counted
+ * again wherever one came, went or moved. As a rule little is left, and finding what changed costs no more than a look at each.
  */
 function unpaired<T>(
   before: readonly T[],

@@ -22,7 +22,7 @@ export class DecisionBook {
   readonly #own = new Map<string, OwnDecisions>();
   readonly #strangers = new Map<string, number>();
   readonly #strangerNames: string[] = [];
-  /** Lists that were published before: they are mostly told again and again. */
+  /** Lists that were published before: mostly the same ones are given again. */
   readonly #published = new WeakMap<readonly string[], OwnDecisions>();
   /** Placements whose decisions are not those that were published last. */
   readonly #moved = new Set<string>();
@@ -104,7 +104,7 @@ export class DecisionBook {
     return after;
   }
 
-  /** Tells which decisions a list of clusters stands for, in case it is published. */
+  /** Which decisions a list of clusters would be, in case it is published. */
   know(clusters: readonly string[], decisions: OwnDecisions): void {
     this.#published.set(clusters, decisions);
   }

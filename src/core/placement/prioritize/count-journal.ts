@@ -1,6 +1,6 @@
 /**
  * Which clusters were decided more or less often, in the order in which that happened: who notes how long the journal
- * was can later ask what changed since. Only the last entries are kept; whoever missed more has to look at everything.
+ * was can later ask what changed since. Only the last entries are kept; a reader that missed more has to look at everything.
  */
 export class CountJournal {
   #entries: number[] = [];

@@ -8,7 +8,7 @@ export interface ScoreInput {
   /** Who is to be scored: the feasible clusters. */
   readonly clusters: Uint32Array;
   readonly nameOf: (cluster: number) => string;
-  /** Per cluster of the fleet; NaN when it does not tell. */
+  /** Per cluster of the fleet; NaN when the cluster does not report it. */
   readonly amounts: (resource: ResourceName) => Float64Array;
   readonly addOnScore: (cluster: number, resourceName: string) => AddOnPlacementScore | undefined;
   /** This placement's decisions of before. */
@@ -37,7 +37,7 @@ export interface Prioritizer {
   /**
    * For a prioritizer that reads the decisions of other placements, and nothing else: the score of a cluster that they selected `count`
    * times, where they selected no cluster more than `most` times. Such scores are kept, for all clusters, as they were when the
-   * placement was scheduled, and must lie in −128..127.
+   * placement was scheduled, and must be in −128..127.
    */
   readonly countScore?: (count: number, most: number) => number;
   /** The amounts it reads: a change of one schedules the placement again. */

@@ -63,7 +63,7 @@ export interface MembersChange {
 }
 
 /**
- * The groups after a change of members. Undefined: they must be cut anew, because they hang on more than the members
+ * The groups after a change of members. Undefined: they must be cut again, because they depend on more than the members
  * or the change moves the cuts.
  */
 export function moveMembers(
@@ -81,10 +81,10 @@ export function moveMembers(
   return plan.length(clusters.length) < clusters.length ? undefined : [{ ...only, clusters }];
 }
 
-/** More moves than this cost as much as cutting anew. */
+/** More moves than this cost as much as cutting again. */
 const FEW = 8;
 
-/** Of a sorted list: where the name stands or would stand. */
+/** Of a sorted list: where the name is or would be. */
 function placeOf(names: readonly string[], name: string): number {
   return lowerBound(names.length, (at) => (names[at] as string) < name);
 }

@@ -37,7 +37,7 @@ export function scoreAgain(
 ): Scored {
   const { compiled, prior, kept } = state;
   if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), ranges: [], expired: [] };
-  // What others decided stands in the kept scores.
+  // What others decided is in the kept scores.
   const base = scoreInput(index, { prior, counts: book.counts, counted: prior.bits, most: 0 });
   const input = { ...supposing(index, base, supposition), clusters };
   return scoreClusters(compiled.policy.prioritizers, input, kept);

@@ -28,7 +28,7 @@ export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonl
 
 /**
  * The plans that objects in Git say were approved, per placement (`namespace/name`): in the annotation `berth.dev/plan` of any object,
- * and as releases on the placement itself, since whoever released a change approved that one and no other.
+ * and as releases on the placement itself, since a release approves that change and no other.
  */
 export function approvedPlans(
   objects: Iterable<Pick<KubeObject, 'kind' | 'metadata'>>,

@@ -61,7 +61,7 @@ export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
 }
 
 /**
- * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not for ever:
+ * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not forever:
  * from the commit that brings it until it is met, at most ten minutes, except while something else is held because of it.
  */
 export function approvedNow(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {

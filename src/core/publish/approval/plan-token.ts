@@ -2,7 +2,7 @@
 export type Digest = (text: string) => string;
 
 /**
- * Names one change exactly: this placement, from these clusters to those. Whoever releases it releases nothing else; if the
+ * Names one change exactly: this placement, from these clusters to those. A release of it approves nothing else; if the
  * result moves on, the token no longer fits. Twelve hex digits.
  */
 export function planToken(
@@ -15,7 +15,7 @@ export function planToken(
 }
 
 /**
- * A release counts once: where this very change was released before, it has another token by now, so that a release that still stands in
+ * A release counts once: where this very change was released before, it has another token by now, so that a release that is still in
  * Git does not let the same accident through a second time.
  */
 export function unspentToken(digest: Digest, token: string, spent: readonly string[] = []): string {

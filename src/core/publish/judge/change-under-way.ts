@@ -41,7 +41,7 @@ export function changeTo(
   return { atMs, ...clusterChange(beforeChange(from.state?.change, from.published), wanted), released };
 }
 
-/** What still counts besides this change: a changed spec or a release begins anew. A half-done change is part of the one that goes on with it. */
+/** What still counts besides this change: a changed spec or a release starts again. A half-done change is part of the one that goes on with it. */
 export function earlierRemovals(
   state: PublishState | undefined,
   now: {

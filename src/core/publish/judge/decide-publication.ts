@@ -26,7 +26,7 @@ import { removedRecently } from './removal-window.ts';
 export interface PublicationInput {
   /** `namespace/name` */
   readonly key: string;
-  /** As it stands on the hub now: its annotations count. */
+  /** As it is on the hub now: its annotations count. */
   readonly placement: Placement;
   readonly result: ScheduleResult;
   /** What is published: not always what the hub lists now, see `publishedPages`. */
@@ -44,7 +44,7 @@ export interface PublicationInput {
   readonly digest: Digest;
 }
 
-/** What is to stand on the pages now. */
+/** What is to be on the pages now. */
 export interface Publication {
   /** Undefined: the pages stay as they are. */
   readonly groups: readonly DesiredGroup[] | undefined;

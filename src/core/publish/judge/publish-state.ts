@@ -40,10 +40,10 @@ export interface PublishState {
   readonly move?: Move | undefined;
   /** Plan tokens of the last releases that let a change through, oldest first. */
   readonly spent?: readonly string[] | undefined;
-  /** Digest of what stood on the pages at the last record of this placement. */
+  /** Digest of what was on the pages at the last record of this placement. */
   readonly pages?: string | undefined;
   /** Hash of that record. */
   readonly record?: string | undefined;
-  /** Put together from records, which do not tell whether a move was under way. */
+  /** Rebuilt from records, which do not say whether a move was under way. */
   readonly recalled?: true | undefined;
 }

@@ -31,7 +31,7 @@ export function leaveToOthers(state: PassingState, nowMs: number): Step {
   };
 }
 
-/** What stands on the pages is what is published, once it rests. */
+/** What is on the pages counts as published once it has not changed for a while. */
 export function followOthers(state: PassingState, nowMs: number): Step {
   const { facts, placement } = state.pass;
   const pages = standingPages(state, facts);

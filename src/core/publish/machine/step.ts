@@ -18,7 +18,7 @@ import { pageWritten, writePages } from './pass/write-pages.ts';
 
 /**
  * What becomes of a placement by one event. Pure: the state holds all that publishing knows of the placement, the actions say all that is
- * to be done, and whoever carries them out reports their answers as events. An answer that no stage waits for changes nothing.
+ * to be done; the caller applies them and reports the answers as events. An answer that no stage waits for changes nothing.
  *
  * The alternative was one object for each concern (own writes, changes by others, records, waits), called by one that publishes: what one of
  * them did in the middle of another's call could not be tested, and depended on the order of the calls.

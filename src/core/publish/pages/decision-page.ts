@@ -19,7 +19,7 @@ export interface ListedPage {
   readonly decisions: readonly ClusterDecision[];
 }
 
-/** One PlacementDecision of a placement as it stands on the hub. */
+/** One PlacementDecision of a placement as it is on the hub. */
 export interface DecisionPage extends ListedPage {
   /** False: its owner reference is missing, so it would outlive the placement. */
   readonly owned: boolean;

@@ -3,7 +3,7 @@ import type { PageAction, SettledPage } from './plan-pages.ts';
 
 /**
  * What stays published, each cluster once: a change that was cut short between adding and removing lists those that it moves twice, and
- * would go on to while what comes next is held. The first page keeps a cluster.
+ * would go on to do so while the next change is held. The first page keeps a cluster.
  */
 export function listOnce(pages: readonly DecisionPage[]): {
   readonly actions: readonly PageAction[];

@@ -8,7 +8,7 @@ import {
   sameGroup,
 } from './decision-page.ts';
 
-/** Where a page stands in the plan. `before` is undefined for a page that has yet to be made. */
+/** Where a page is in the plan. `before` is undefined for a page that has yet to be made. */
 export interface LaidOutPage {
   readonly name: string;
   readonly before: DecisionPage | undefined;

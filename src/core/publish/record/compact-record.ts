@@ -1,7 +1,7 @@
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';
 
-/** One in each namespace that has published decisions: whoever may read the placements' namespace may read their history. */
+/** One in each namespace that has published decisions: users who may read the placements' namespace may read their history. */
 export const RECORDS_NAME = 'berth-records';
 /** On it, so that all of them are found by one list. */
 export const RECORDS_LABEL = 'berth.dev/records';
@@ -108,7 +108,7 @@ export function planRecordData(
 }
 
 /**
- * Those that tell anything new. A controller that begins without a past (its disk is new) records what it finds on the hub; where the
+ * Those with new information. A controller that begins without a past (its disk is new) records what it finds on the hub; where the
  * last record says as much, another controller published and recorded it.
  */
 export function newRecords(

@@ -29,7 +29,7 @@ export interface DecisionRecord {
   /** Plan token of a release that let this through, and who released. */
   readonly released: { readonly token: string; readonly by: string } | null;
   /**
-   * Made after a restart, of what stood on the hub: the controller was killed before it wrote one. Inputs and decision are those of the
+   * Made after a restart, of what was on the hub: the controller was killed before it wrote one. Inputs and decision are those of the
    * restart, the commit is the last one that had been read.
    */
   readonly afterRestart?: true | undefined;
@@ -43,7 +43,7 @@ export interface SealedRecord {
   readonly text: string;
 }
 
-/** Fields are hashed in the order in which they stand in the record. */
+/** Fields are hashed in the order in which they are in the record. */
 export function sealRecord(digest: Digest, record: Omit<DecisionRecord, 'hash'>): SealedRecord {
   const text = JSON.stringify(record);
   const hash = digest(text).slice(0, 16);

@@ -18,7 +18,7 @@ export function withClaim(manifest: KubeObject, { uid }: OwnerReference): KubeOb
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
-/** Whoever claimed it: what stands under an owner reference, or is to stand without one, needs no claim. */
+/** Of any owner: an object with an owner reference, or one that needs none, needs no claim. */
 export function withoutClaim(labels: ObjectMeta['labels']): ObjectMeta['labels'] {
   // `null` is what Go clients write for no labels.
   if (labels?.[CLAIM_LABEL] === undefined) return labels;

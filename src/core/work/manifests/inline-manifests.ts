@@ -34,7 +34,7 @@ export function isInFolder(file: string, folder: string): boolean {
 /**
  * Fills works from the folders they name. A folder that is empty, holds a file with an error, or holds objects of the hub
  * makes its work a problem and leaves it out: a work with a manifest too few would delete what is missing.
- * @param root what stands before the paths of the repository in `location.file`, with its slash
+ * @param root what is before the paths of the repository in `location.file`, with its slash
  */
 export function inlineManifests<S extends SourceObject>(
   sources: readonly S[],

@@ -40,7 +40,7 @@ export function planCluster(
   };
 }
 
-/** A bridge stands: the cluster is in the middle of a change that has begun, and goes on whatever else waits. */
+/** There is a bridge: the cluster is in the middle of a change, which continues whatever else waits. */
 export function isHandingOver({ works }: ClusterWorks): boolean {
   for (const part of works.keys()) if (part >= FIRST_BRIDGE_PART) return true;
   return false;

@@ -84,7 +84,7 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
   if (!plan.ok)
     return { actions: [], leaving: [], outcome: { ...nothing, state: 'misconfigured', message: plan.error } };
   const selected = new Set(groups.flatMap(({ clusters }) => clusters));
-  // While decisions are being written a group may not be there yet: who comes first cannot be told.
+  // While decisions are being written a group may not be there yet: the order is not known.
   const early =
     strategy.type !== 'All' &&
     input.rules === 'berth' &&

@@ -38,7 +38,7 @@ export function rememberedUnderWay(making: Making): PublishState {
     move: undefined,
     ...state,
     specHash: hash,
-    // A release begins anew only when its change is done.
+    // A release starts again only when its change is done.
     removals: earlierRemovals(state, { ...from, released: undefined, specHash: hash }),
     change: changeTo(listedClusters(purpose.plan.pages), from),
   };
@@ -97,7 +97,7 @@ export function settlementOf(making: Making): Settlement {
 
 /**
  * The change whose last write was carried out and never answered: there is nothing left to write, and its record is still missing.
- * @param groups what stands on the pages
+ * @param groups what is on the pages
  */
 function doneBefore(
   { pass, remembered: state }: Making,

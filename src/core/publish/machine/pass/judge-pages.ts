@@ -59,7 +59,7 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   };
 }
 
-/** What stays is what stands there. Where it is not known what that was, the watch alone does not tell. */
+/** What stays is what is there. Where it is not known what that was, the watch alone is not enough. */
 function mustRead(state: PassingState, site: Site, nowMs: number): boolean {
   const { facts, placement, result, isRead } = state.pass;
   const { published } = site;
@@ -183,7 +183,7 @@ function lastPublication(
 }
 
 /**
- * What stands at the first look is what is published, whatever others do to it while the first result has to wait. Pages that do not say so
+ * What the first look finds is what is published, whatever others do to it while the first result has to wait. Pages that do not say so
  * clearly are left to the first result.
  */
 function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {

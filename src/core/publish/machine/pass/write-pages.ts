@@ -6,7 +6,7 @@ import type { PlacementState, Writing } from '../state/placement-state.ts';
 import { sameVersions, standingPages } from '../state/standing-pages.ts';
 import { atStage, type PassingState, type Step } from '../state/step-result.ts';
 
-/** The next write, or what comes after the last one. */
+/** The next write, or the step after the last one. */
 export function writePages(state: PassingState, writing: Writing, nowMs: number): Step {
   const { actions, at, objects } = writing;
   const write = actions[at];

@@ -11,7 +11,7 @@ export interface SeenChange {
 export type PlacementEvent =
   /**
    * The placement is looked at: it has a new result, its pages were changed, an approval was read, or a wait is over. Which of
-   * them it was does not matter, because a look reads all facts anew. Sent only while no pass is under way; it begins one.
+   * them it was does not matter, because a look reads all facts again. Sent only while no pass is under way; it begins one.
    */
   | { readonly kind: 'look'; readonly facts: Facts }
   /** The watch does not show the placement any more. Sent only while no pass is under way; it is a pass of its own. */

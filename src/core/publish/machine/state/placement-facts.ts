@@ -21,7 +21,7 @@ export interface PastRecords {
 export type WorldAge = 'whole' | 'half' | 'overtaken';
 
 /**
- * What a look at a placement has to know besides its state. It is read anew for each look. The functions are queries over what was read;
+ * What a look at a placement has to know besides its state. It is read again for each look. The functions are queries over what was read;
  * they are functions because their answers cost time and are rarely needed.
  */
 export interface Facts {
@@ -46,7 +46,7 @@ export interface Facts {
   /** The hub was restored from a backup: it may show an older state than what was published last. */
   readonly isHubRestored: boolean;
   readonly digest: Digest;
-  /** The PlacementDecision of this name in the namespace, whoever owns it, as the watch shows it. */
+  /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
   readonly seenPage: (name: string) => KubeObject | undefined;
   /** Of the world that the result was decided from. */
   readonly worldAge: () => WorldAge;

@@ -14,7 +14,7 @@ export function atStage(state: PassingState, stage: Stage): PassingState {
   return { ...state, pass: { ...state.pass, stage } };
 }
 
-/** The step with what comes before it. */
+/** The step, after other actions. */
 export function after(actions: readonly PlacementAction[], { state, actions: next }: Step): Step {
   return actions.length === 0 ? { state, actions: next } : { state, actions: [...actions, ...next] };
 }
