@@ -18,7 +18,7 @@ interface Remembered {
 }
 
 /**
- * What writing a manifest led to, per object of one work: the API server adds defaults, so wanted and live differ for ever, and
+ * What writing a manifest led to, per object of one work: the API server adds defaults, so wanted and live differ forever, and
  * without this every pass would write again. A status that changes does not count, so it causes no writes either.
  */
 export class AppliedMemory {

@@ -117,14 +117,14 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
   });
 }
 
-/** An object that is not owned is applied without the right to delete; what replaces it needs that right all the same. */
+/** An object that is not owned is applied without the right to delete; what replaces it needs that right anyway. */
 async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise<boolean> {
   const choice = chosenExecutor(spec.executor);
   return choice.kind === 'none' || (choice.kind === 'account' && reviews.may(choice.account, 'delete', task));
 }
 
 /**
- * Drift that is not ours to correct at once: an object that another work owns too (each would undo the other for ever; the resync
+ * Drift that is not ours to correct at once: an object that another work owns too (each would undo the other forever; the resync
  * settles who was last), and one that already refused us in just this state.
  */
 async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {

@@ -63,7 +63,7 @@ export class LiveObjects {
 
   /**
    * The server's answer to a write of ours: seen at once, the watch's own event then says nothing new.
-   * @param by the work that wrote: it is not told of its own change
+   * @param by the work that wrote: it is not notified of its own change
    */
   written(kind: KindInfo, object: KubeObject, by: string | undefined): void {
     const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));

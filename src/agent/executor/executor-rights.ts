@@ -30,7 +30,7 @@ interface Remembered {
 
 /**
  * What the API server answered about the rights of executors, as long as the RBAC objects it follows from stay as they were.
- * A changed binding lets go of what is known about its subjects (by name or by group), a changed role of everything. Nothing is
+ * A changed binding releases what is known about its subjects (by name or by group), a changed role everything. Nothing is
  * believed before the watches are up, nor when they fell silent: then the server is asked, as without this.
  */
 export class ExecutorRights {
@@ -48,7 +48,7 @@ export class ExecutorRights {
   async allowed(executor: Executor, question: string, ask: () => Promise<boolean>): Promise<boolean> {
     // Nobody watches RBAC objects for works without an executor.
     this.#watches ??= this.#watch();
-    // What is asked before the watches are up may be revoked before they are: nobody would tell.
+    // What is asked before the watches are up may be revoked before they are, and no event would report it.
     if (!this.#isCurrent()) return ask();
     const before = this.#remembered(executor);
     const nowMs = this.#options.clock.now();

@@ -77,7 +77,7 @@ export class KeyLoop {
     }
   }
 
-  /** A step that hangs must not hold its worker for ever; every write carries its precondition, so a late one does no harm. */
+  /** A step that hangs must not hold its worker forever; every write carries its precondition, so a late one does no harm. */
   #inTime(key: string, step: Promise<StepOutcome>): Promise<StepOutcome> {
     return new Promise((resolve, reject) => {
       const cancel = this.#options.clock.schedule(STEP_LIMIT_MS, () =>

@@ -17,7 +17,7 @@ export interface AgentOptions {
   readonly statusSyncIntervalMs?: number;
   /** How often each work is applied again without cause. Default 4 min, up to 50 % more by chance. */
   readonly resyncIntervalMs?: number;
-  /** How long an AppliedManifestWork without ManifestWork is kept. Default 1 h; 100 years and more: for ever. */
+  /** How long an AppliedManifestWork without ManifestWork is kept. Default 1 h; 100 years and more: forever. */
   readonly evictionGraceMs?: number;
   /** Works applied at the same time. Default 10. */
   readonly workers?: number;

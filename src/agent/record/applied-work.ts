@@ -78,7 +78,7 @@ function metadataPatch(
   };
 }
 
-/** Writes the status when it differs. @returns the object as it stands then */
+/** Writes the status when it differs. @returns the object after that */
 export async function writeAppliedStatus(
   cluster: KubeApi,
   applied: AppliedManifestWork,

@@ -3,7 +3,7 @@ import { type AgentState, rfc3339 } from '../state/agent-state.ts';
 import { releaseApplied } from './release-applied.ts';
 import { DONE, RETRY, type StepOutcome } from '../loop/step-outcome.ts';
 
-/** From here on a grace period means "for ever". */
+/** From here on a grace period means "forever". */
 const NEVER_MS = 100 * 365 * 24 * 3_600_000;
 
 /**
