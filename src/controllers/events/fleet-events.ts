@@ -41,7 +41,7 @@ export type FleetHappening =
       /** `namespace/name` */
       readonly placement: string;
       readonly result: ScheduleResult;
-      /** What the decision was made from, for whoever wants the reasons. */
+      /** What the decision was made from, for readers of the reasons. */
       readonly world: World;
       readonly added: readonly string[];
       readonly removed: readonly string[];
@@ -73,7 +73,7 @@ export type FleetHappening =
     }
   /** The hub goes on from an older state, or is another hub: it is compared with Git before anything is decided. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
-  /** Whoever met it has logged it: this is for those who follow along. */
+  /** Logged where it was met: this event is for people who watch. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
   /** Every source was read, or could not be, and every placement was looked at once, by this process or the one that leads. */
   | { readonly kind: 'ready' };

@@ -17,9 +17,9 @@ export interface RebuildInput {
 }
 
 /**
- * The inputs of a decision as far as they can be put together anew: what the record's commit said, laid over the hub of now without what
+ * The inputs of a decision as far as they can be put together again: what the record's commit said, laid over the hub of now without what
  * later commits brought, and what was published before. Status of clusters and scores are those of now: whether all that
- * comes to the same is for the digest of the decision to tell. InputError where Git or the records do not reach back that far.
+ * gives the same decision is decided by its digest. InputError where Git or the records do not reach back that far.
  */
 export async function rebuildWorld(input: RebuildInput, around: Surroundings): Promise<World> {
   const { record, records, hub } = input;

@@ -20,7 +20,7 @@ export async function movesOfRecords(
   shown: readonly RecordRef[],
 ): Promise<ReadonlyMap<string, DecisionChanges>> {
   const reader = new HistoryReader(historyDir);
-  // Worlds are large, and records that stand together share them.
+  // Worlds are large, and neighbouring records share them.
   let last: { readonly inputs: string; readonly world: World } | undefined;
   const readWorld = async (inputs: string): Promise<World> => {
     if (last?.inputs !== inputs) last = { inputs, world: await reader.readWorld(inputs) };

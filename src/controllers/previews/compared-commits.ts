@@ -11,7 +11,7 @@ import { InputError } from '../../core/errors.ts';
 export interface ComparedCommits {
   /** Reads both commits, also one that was only merged on trial. */
   readonly repository: GitRepository;
-  /** Full ids: what stands before, and what would stand after. */
+  /** Full ids of the commits before and after. */
   readonly before: string;
   readonly after: string;
   /** What `head` was resolved to; `after` is another commit when it had to be merged on trial. */
@@ -30,7 +30,7 @@ export interface CompareInput {
 }
 
 /**
- * The two commits that tell what merging `head` into `base` changes: the tip of `base`, and what would stand there. When `base`
+ * The two commits that show what merging `head` into `base` changes: the tip of `base`, and what would be there. When `base`
  * has moved on, that is neither of the two but their merge, which is made on trial: a cluster drained on one side and a
  * placement narrowed on the other move something that no comparison with the common ancestor shows.
  * @throws InputError when a ref is unknown, the two do not merge by themselves, or merging them needs a git program that is not there

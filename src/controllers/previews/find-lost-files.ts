@@ -18,8 +18,8 @@ export interface LostFilesInput {
 }
 
 /**
- * Files that still stand in the repository while the source loses what they declared: emptied ones, and ones that were moved, content
- * unchanged, to where the source's paths do not look. Whoever deletes a file knows it; who does one of these may not.
+ * Files that still are in the repository while the source loses what they declared: emptied ones, and ones that were moved, content
+ * unchanged, to where the source's paths do not look. A caller that deletes a file knows it; who does one of these may not.
  */
 export async function findLostFiles(input: LostFilesInput): Promise<readonly LostFile[]> {
   const lost = lostObjects(input.base.objects, input.head.objects);

@@ -32,7 +32,7 @@ export interface FleetPlanInput {
   readonly now: string;
   /** Works on the hub; absent: nobody knows. */
   readonly works?: PlanSide['works'];
-  /** What comes of the deletions that the merge makes. Absent: what leaves Git leaves the hub. */
+  /** What happens to the deletions of the merge. Absent: what leaves Git leaves the hub. */
   readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[] | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: World | undefined;

@@ -40,7 +40,7 @@ export interface PlanRevisionsInput {
   /** The hub itself, for what deletions take away from it; there when `hub` is. */
   readonly hubApi?: KubeApi | undefined;
   readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** Told what is being done, for people who wait. */
+  /** Called with what is being done, for people who wait. */
   readonly tell: (what: string) => void;
 }
 
@@ -170,7 +170,7 @@ interface ReadSource {
   readonly source: Omit<SourceFleet, 'objects'>;
 }
 
-/** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what stood there before. */
+/** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what was there before. */
 function readersOf(
   { sources, ambient }: PlanRevisionsInput,
   { repository }: ComparedCommits,

@@ -26,7 +26,7 @@ export class DecisionView {
       .filter((object): object is KubeObject => object !== undefined);
   }
 
-  /** The page of this key (`namespace/name`), whoever owns it. */
+  /** The page of this key (`namespace/name`), with any owner. */
   page(key: string): KubeObject | undefined {
     return this.#store.get(key);
   }

@@ -57,14 +57,14 @@ const MAX_FOLLOW_WAIT_MS = 200;
 const MAX_COALESCE_MS = 1_000;
 /** A transition begins with what is published; while more is being written it waits, but not longer than this. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
-/** So often, and so long in any case, newer changes break passes off; then one is made to its end: no placement waits for ever. */
+/** So often, and so long in any case, newer changes break passes off; then one is made to its end: no placement waits forever. */
 const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
 
 /**
  * Makes a transition whenever something changed that a decision may depend on. Nothing is published of a transition before its end:
  * decisions depend on each other, and what is decided first may be decided otherwise in the end. A transition over many placements
- * takes turns with the rest of the process; when a placement changes meanwhile, it is broken off and begins again.
+ * takes turns with the rest of the process; when a placement changes meanwhile, it is interrupted and begins again.
  */
 export class SchedulingLoop {
   readonly #options: SchedulingOptions;
@@ -92,7 +92,7 @@ export class SchedulingLoop {
     this.#options = options;
   }
 
-  /** Those over all placements; one that was broken off does not count. */
+  /** Completed full passes. */
   get passes(): number {
     return this.#passes;
   }
@@ -139,7 +139,7 @@ export class SchedulingLoop {
       }
       this.#touched.clear();
       await this.#pass(touched, signal).catch((error: unknown) => {
-        // Not done: whoever runs this loop again begins with it.
+        // Not done: the next run of this loop begins with it.
         this.#askAgain(touched);
         throw error;
       });
@@ -282,7 +282,7 @@ export class SchedulingLoop {
     return true;
   }
 
-  /** A toleration that runs out is a change that nobody tells. */
+  /** No event reports that a toleration expired. */
   #arm(againAtMs: number): void {
     this.#cancelTimer();
     if (againAtMs === Infinity) return;

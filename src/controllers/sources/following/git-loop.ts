@@ -28,7 +28,7 @@ export interface GitLoopOptions {
   readonly log: Logger;
   readonly emit: (happening: FleetHappening) => void;
   readonly pollIntervalMs: number;
-  /** The hub is compared with the last commit this often, to mend what was changed by hand. */
+  /** The hub is compared with the last commit this often, to correct what was changed by hand. */
   readonly resyncIntervalMs: number;
   /** Receives what happens to the source. The hub does not follow a commit before the promise of its `read` resolves. */
   readonly tell: (event: SourceEvent) => Promise<void> | void;
@@ -49,7 +49,7 @@ export interface SourceStatus {
 }
 
 /**
- * Fetch, read, sync; again when told or after the interval. Every failure is told and tried again; meanwhile the hub is kept as the last
+ * Fetch, read, sync; again when woken or after the interval. Every failure is reported and tried again; meanwhile the hub is kept as the last
  * commit says that could be followed.
  */
 export class GitLoop {
@@ -185,7 +185,7 @@ export class GitLoop {
       this.#outcome?.pruneHeld !== undefined ||
       this.#outcome?.pruneWaits === true;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
-    // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
+    // A new commit is followed at once; comparing everything is for the interval, and for explicit requests.
     const isNew = this.#syncedCommit !== commit;
     const compare = due || retry;
     if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, fleet, { compare: false, signal });
@@ -200,7 +200,7 @@ export class GitLoop {
     this.#comparesAnswered = asked;
   }
 
-  /** The commit with all its problems; undefined when told to stop meanwhile. */
+  /** The commit with all its problems; undefined when stopped meanwhile. */
   async #take(read: Fleet, signal: AbortSignal): Promise<Fleet | undefined> {
     const { name: source, emit, tell, check } = this.#options;
     this.#unchecked = read;
@@ -241,7 +241,7 @@ export class GitLoop {
     const { emit, name } = this.#options;
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
     emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
-    // The same trouble is told once, not at every pass.
+    // The same trouble is reported once, not at every pass.
     const text = JSON.stringify([problems, pruneHeld]);
     if (text === this.#told) return;
     this.#told = text;

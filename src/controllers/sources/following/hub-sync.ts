@@ -52,7 +52,7 @@ export interface HubSyncOptions {
   readonly concurrency: number;
   /** Shared by the sources of a controller; this one is among them. */
   readonly claims: SourceClaims;
-  /** Told of each write to the hub, so that others know when the watch has shown it. */
+  /** Called after each write to the hub, so that others know when the watch has shown it. */
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object as soon as the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
@@ -110,8 +110,8 @@ export class HubSync {
   }
 
   /**
-   * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
-   * the last call, so that what changed in the source is enough to look at, where that can be told.
+   * Compares the hub with the source and corrects what differs. `compare: false`: nobody is expected to have touched the hub since
+   * the last call, so that what changed in the source is enough to look at, where that is known.
    */
   async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
     const { compare = true, signal } = options;
@@ -246,7 +246,7 @@ export class HubSync {
     if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
       if (members === undefined) await this.#owners.lookAgain(kind, desired);
       await this.#owners.requireFree(id, object);
-      // Before the request: whoever asks while it is under way must know.
+      // Before the request: a caller that asks meanwhile must know.
       this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
       live = await api.apply(kind, desired, { fieldManager: 'berth', force });

@@ -168,7 +168,7 @@ function withheld(
   return `kustomize was not given ${reasons.slice(0, MAX_WITHHELD_NAMED).join(', ')}`;
 }
 
-/** Lines of the rendered text mean nothing to anybody: everything stands at the kustomization. */
+/** Lines of the rendered text have no meaning for users: every problem is reported at the kustomization. */
 function atKustomization(file: string, parsed: ParsedFile): ParsedFile {
   const location = { file, line: 1, column: 1 };
   return {

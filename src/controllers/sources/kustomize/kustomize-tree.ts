@@ -7,7 +7,7 @@ export interface KustomizeTree {
   readonly kustomizations: ReadonlyMap<string, string>;
   /** Whether a kustomization is asked for, or only there to be built on. */
   readonly isWanted: (file: string) => boolean;
-  /** Every path that may be read, with what tells its versions apart (empty: nothing does). */
+  /** Every path that may be read, with what distinguishes its versions (empty: nothing does). */
   readonly versions: ReadonlyMap<string, string>;
   /** The paths that may not be read, and why. */
   readonly refused: ReadonlyMap<string, Problem>;

@@ -5,7 +5,7 @@ import type { TreeEntry } from '../../../adapters/git/repository/git-repository.
 import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** Placement tests (`*.placement-test.yaml`) stand beside manifests, but are run and not applied. */
+/** Placement tests (`*.placement-test.yaml`) are beside manifests, but are run and not applied. */
 const EXTENSIONS = /(?<!\.placement-test)\.(?:ya?ml|json)$/i;
 
 /**
@@ -25,7 +25,7 @@ export function manifestSelector(globs: readonly string[]): ManifestSelector {
 }
 
 export interface ManifestSelector {
-  /** Whether the path lies inside what was asked for, whatever it is. */
+  /** Whether the path is inside what was asked for, whatever it is. */
   readonly covers: (path: string) => boolean;
 }
 

@@ -83,7 +83,7 @@ export class ParsedCache {
 
 type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
 
-/** In slices: whoever waits for what was parsed comes first. */
+/** In slices: callers that wait for parsed files come first. */
 async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
   const records: CacheRecord[] = [];
   for (const one of added) {

@@ -25,7 +25,7 @@ interface Unseen extends Since {
 }
 
 /**
- * Tells when the hub, as the watches show it, stands between two commits. The objects of a commit get there one by one: a cluster
+ * Detects that the hub, as the watches show it, is between two commits. The objects of a commit arrive one by one: a cluster
  * may have its new label while the placement still asks for the old one, and what follows from that neither commit says.
  */
 export class CommitBarrier {
@@ -59,7 +59,7 @@ export class CommitBarrier {
       });
   }
 
-  /** Another process writes to the hub: this one cannot tell which part of a commit is there. */
+  /** Another process writes to the hub: this one does not know which part of a commit is there. */
   standBy(): void {
     this.#standsBy = true;
   }
@@ -106,7 +106,7 @@ export class CommitBarrier {
   }
 
   /**
-   * Resolves when the hub is compared and at a commit, or when aborted. It is looked at again and again, since no event tells that it
+   * Resolves when the hub is compared and at a commit, or when aborted. It is looked at again and again, since no event reports that it
    * took too long.
    */
   async whenWhole(signal: AbortSignal): Promise<void> {
@@ -139,7 +139,7 @@ export class CommitBarrier {
     return this.#half.size + this.#unseen.size > 0;
   }
 
-  /** Called when the hub is at a commit again. Waiting that only ends because it took too long is not told. */
+  /** Called when the hub is at a commit again. Waiting that only ends because it took too long is not reported. */
   onWhole(listener: () => void): void {
     this.#listeners.add(listener);
   }

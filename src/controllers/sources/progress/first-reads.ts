@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 
-/** Which sources were neither read nor given up yet since the start: whoever must not decide on half of them waits here, bounded. */
+/** Which sources were neither read nor given up yet since the start: what must not decide on half of them waits here, bounded. */
 export class FirstReads {
   readonly #clock: Clock;
   readonly #unread: Set<string>;

@@ -13,13 +13,13 @@ interface Asked {
   readonly about: string;
   readonly at: number;
   readonly atMs: number;
-  /** Nobody told the source yet that it has its answer. */
+  /** The source was not notified yet that it has its answer. */
   isWaiting: boolean;
 }
 
 /**
  * Before anything that left one source is deleted, every other source looks at its remote once more: it may have moved there, in the same
- * commit or in an earlier one, and sources are polled one by one. Nobody blocks: whoever asks comes back, since two of them may ask each other.
+ * commit or in an earlier one, and sources are polled one by one. Nothing blocks: a source that asks tries again later, since two may ask each other.
  */
 export class FreshLooks {
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class FreshLooks {
     this.#looks = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
   }
 
-  /** @param listener is told of each source that has to look at once, or again as soon as it has looked */
+  /** @param listener is called for each source that has to look at once, or again as soon as it has looked */
   onWanted(listener: (source: string) => void): void {
     this.#wanted = listener;
   }
@@ -57,7 +57,7 @@ export class FreshLooks {
 
   /**
    * Whether all others have looked since this source first asked about these very deletions, or took too long.
-   * @param about names the deletions; '' when there are none: the next ones are asked about anew
+   * @param about names the deletions; '' when there are none: the next ones need a new look
    */
   areFresh(source: string, about: string): boolean {
     if (about === '') {

@@ -19,7 +19,7 @@ interface Entry {
 
 /**
  * What the sources of this controller say, so that an object that two of them hold is noticed before the second one writes it: the hub
- * cannot tell, since all of them write as one field manager. Who comes first gets what nobody has yet: those that force before those
+ * does not show it, since all of them write as one field manager. The first source gets what no source has yet: those that force before those
  * that do not, then the order of the settings.
  */
 export class SourceClaims {
@@ -73,7 +73,7 @@ export class SourceClaims {
     );
   }
 
-  /** The source was read and does not say the object (any more): whoever else says it may have it. */
+  /** The source was read and does not declare the object (any more): another source that declares it may have it. */
   letsGo(source: string, identity: string): boolean {
     return this.#entries.has(source) && this.#find(source, identity) === undefined;
   }

@@ -1,6 +1,6 @@
 import type { Fleet } from '../manifests/fleet.ts';
 
-/** What happened to a source. Sources tell; the hub, decisions and publication follow, and none of them calls a source. */
+/** What happened to a source. Sources emit events; the hub, decisions and publication follow, and none of them calls a source. */
 export type SourceEvent = { readonly source: string } & (
   | {
       readonly kind: /** It is about to ask its remote. */

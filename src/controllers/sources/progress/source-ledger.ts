@@ -80,7 +80,7 @@ export class SourceLedger {
     return this.#sourceOf(object)?.budget ?? this.#budget;
   }
 
-  /** What the process before this one had read: it stands behind what is on the hub until the source was read again. */
+  /** What the process before this one had read: it is behind what is on the hub until the source was read again. */
   #remember(source: string): void {
     const known = this.#kept.get(source);
     if (known === undefined) return;

@@ -14,7 +14,7 @@ export interface ServeSource {
   /** PEM file of the certificate authority to trust instead of the system's. */
   readonly caFile?: string | undefined;
   readonly signatures?: SignaturePolicy | undefined;
-  /** Where commits are told what they are like. */
+  /** Where the state of commits is reported. */
   readonly commitStatus?:
     | { readonly target: CommitStatusTarget; readonly targetUrl?: string | undefined }
     | undefined;

@@ -140,7 +140,7 @@ async function prune(
   await parts.registry.annotate({
     ...noteHeld('', '', false),
     ...noteMembersBefore(undefined),
-    // A release begins anew.
+    // A release starts again.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
       : {

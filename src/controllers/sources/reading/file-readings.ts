@@ -11,7 +11,7 @@ import { SharedParser } from '../parsing/shared-parser.ts';
 import type { ParseOutcome } from '../parsing/shared-parser.ts';
 import { refused, tooLarge } from '../manifests/read-content.ts';
 
-/** A file as it stands in a commit. */
+/** A file of a commit. */
 export interface FileVersionReading extends FileReading {
   readonly id: string;
 }

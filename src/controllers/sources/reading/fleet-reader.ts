@@ -319,4 +319,4 @@ function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }
 
-/** An object that stands for an earlier commit than the fleet it is in. */
+/** An object of an earlier commit than the fleet it is in. */

@@ -30,7 +30,7 @@ export interface FleetSource {
   readonly repository: GitMirror;
   /** There is no git program; see `openMirror`. */
   readonly inProcess: boolean;
-  /** Asks the remote. `moved`: the ref stands for another commit than at the fetch before (true the first time). */
+  /** Asks the remote. `moved`: the ref points to another commit than at the fetch before (true the first time). */
   fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
   /** The commit that was followed last, also before a restart, while its settings are the same; undefined when there is none. */
   last(): Promise<string | undefined>;
