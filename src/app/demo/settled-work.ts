@@ -6,7 +6,7 @@ import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Finding } from './wait-until.ts';
 
-/** Where an application of the example is expected to lie, and what its Deployment must report there. */
+/** Where an application of the example is expected, and what its Deployment must report there. */
 export interface ExpectedApp {
   readonly name: string;
   readonly clusters: readonly string[];

@@ -18,7 +18,7 @@ export interface SecretAuthOptions {
 }
 
 /**
- * Credentials from a Kubernetes Secret, read anew for every fetch, so that a rotated Secret counts at once. Keys as Flux and Argo CD
+ * Credentials from a Kubernetes Secret, read again for every fetch, so that a rotated Secret counts at once. Keys as Flux and Argo CD
  * have them: `username` and `password`; `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
  * `githubAppInstallationID`, `githubAppPrivateKey` and `githubAppBaseURL`.
  */
@@ -48,7 +48,7 @@ export class SecretAuth {
     return auth.type === 'bearer' ? auth.token : auth.password;
   }
 
-  /** What the Secret says is read anew anyway; what was got with it is not. */
+  /** What the Secret says is read again anyway; what was got with it is not. */
   refused(): void {
     this.#app?.app.forget();
   }

@@ -45,7 +45,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
     tokens,
     onAnswer: reportAnswers(parts),
   });
-  // Secrets that cannot be read are told now, not to the first forge that comes.
+  // Secrets that cannot be read are reported now, not at the first delivery.
   const webhooks = webhookRoute(parts);
   const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;

@@ -70,7 +70,7 @@ export class ControllerMetrics {
     );
   }
 
-  /** The same for what comes and goes: a combination of labels that is not collected any more is not shown any more. */
+  /** The same for several labels: a combination that is no longer collected is no longer shown. */
   gaugePerLabels<L extends string>(
     name: string,
     help: string,

@@ -84,7 +84,7 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
   });
 }
 
-/** Held deletions. What is held stands on the source's ApplySet: the controller writes it there. */
+/** Held deletions. What is held is on the source's ApplySet: the controller writes it there. */
 async function releaseSource(
   io: CliIo,
   hub: KubeApi,

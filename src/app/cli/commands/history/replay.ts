@@ -96,7 +96,7 @@ interface Inputs {
   readonly from: string;
 }
 
-/** The recorded inputs; where they are not at hand, and a clone is named, those that can be put together anew. */
+/** The recorded inputs; where they are not at hand, and a clone is named, those that can be put together again. */
 async function inputsOf(
   io: CliIo,
   flags: ReplayFlags,

@@ -55,7 +55,7 @@ export async function withFetchContext<T>(
     flags.data === undefined ? await mkdtemp(join(tmpdir(), 'berth-sources-')) : resolve(io.cwd, flags.data);
   const run = (api: KubeApi | undefined): Promise<T> =>
     use({ api, dataDir, nowMs: () => Date.now(), ambient: io.env, signal: io.signal });
-  // Those of commit statuses are not needed: nothing is told.
+  // Those of commit statuses are not needed: nothing is reported.
   const needsHub = secretsOf(sources.map((source) => ({ ...source, commitStatus: undefined }))).length > 0;
   try {
     return await (needsHub ? withHub(io, flags, run) : run(undefined));
