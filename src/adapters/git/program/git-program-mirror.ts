@@ -20,7 +20,7 @@ import { GROUP_SCRIPT_FILE, runWire } from './run-wire.ts';
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
 /** Failures that may pass when the mirror is created again. */
-const ANEW: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
+const REPAIRED_BY_REFETCH: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
 /** A bare mirror, fed by `git fetch`. One process owns it at a time. */
 export class GitProgramMirror extends GitProgramRepository implements GitMirror {
@@ -57,7 +57,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
       const commit = await this.#fetchRef(ref, options);
       if (options.anew !== true) return commit;
     } catch (error) {
-      if (!(error instanceof TransientError) || !ANEW.has(error.code)) throw error;
+      if (!(error instanceof TransientError) || !REPAIRED_BY_REFETCH.has(error.code)) throw error;
       return this.#fetchAnew(ref, options, error.code === 'git.object-format');
     }
     return this.#fetchAnew(ref, options, false);
