@@ -144,7 +144,7 @@ describe('an object that two sources hold in their very first pass', () => {
     expect(await valueNow()).toBe(winner);
     expect(fleet.events.filter(({ kind }) => kind === 'sync-problem')).toHaveLength(1);
     expect((await fleet.status()).stdout).toContain(
-      `\n${loser}: ${place[loser]?.slice(1, -1)}: ConfigMap shared: belongs to source ${winner} ${place[winner]} and stands in`,
+      `\n${loser}: ${place[loser]?.slice(1, -1)}: ConfigMap shared: belongs to source ${winner} ${place[winner]} and is in`,
     );
   });
 
