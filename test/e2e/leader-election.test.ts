@@ -140,7 +140,7 @@ describe('two controllers for one repository on one hub', () => {
       expect(await leader.ended()).toBe(3);
     });
     expect(writes).toBe(0);
-    expect(leader.log).toContain('lease lost, nothing is written any more');
+    expect(leader.log).toContain('lease lost, writing stopped');
     expect(await published()).toBe(all(3));
     leader.start();
     expect(await leader.whenReady('standby')).toBe((await lease()).holderIdentity);

@@ -28,7 +28,7 @@ export async function evictApplied(state: AgentState, applied: AppliedManifestWo
   const leftMs = Date.parse(started) + settings.evictionGraceMs - nowMs;
   if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
   const work = applied.spec.manifestWorkName;
-  settings.log.info('ManifestWork stayed away, evicting what it applied', {
+  settings.log.info('ManifestWork is still missing, evicting its objects', {
     work,
     cluster: settings.clusterName,
   });

@@ -88,7 +88,7 @@ async function leaveToOthers(
   } catch (error) {
     if (isRefusal(error, 'notfound')) return;
     if (!(error instanceof ConflictError)) throw error;
-    throw new TransientError('changed while our owner reference was taken away', {
+    throw new TransientError('changed while our owner reference was removed', {
       code: 'agent.release',
       subject: `${kind.kind} ${name}`,
       cause: error,

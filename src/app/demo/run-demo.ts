@@ -98,7 +98,7 @@ class DemoStory {
     await this.#askArgo(controller);
     await this.#preview(repository);
     const seconds = ((this.#clock.now() - this.#startMs) / 1000).toFixed(1);
-    this.#narrator.chapter(`Everything went as it should, in ${seconds} s.`);
+    this.#narrator.chapter(`Every step succeeded, in ${seconds} s.`);
   }
 
   async close(): Promise<void> {
@@ -221,7 +221,7 @@ class DemoStory {
 
   tellHowToLookAround(): void {
     const kubeconfig = this.#clusters?.hubKubeconfig ?? '';
-    this.#narrator.chapter('It stays up. Look around, push commits; Ctrl-C ends it.');
+    this.#narrator.chapter('The demo keeps running. Look around, push commits; Ctrl-C ends it.');
     this.#narrator.block(
       [
         `hub        ${this.#clusters?.url ?? ''}`,

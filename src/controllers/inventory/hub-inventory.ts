@@ -128,15 +128,13 @@ export class HubInventory {
     const scores = this.#problemOf(this.scores);
     const works = this.worksProblem();
     const refused = this.reflectors.flatMap(({ kind, failure }) =>
-      failure?.verb === 'watch'
-        ? `${refusedKindText(kind, failure)}; it is listed again and again instead`
-        : [],
+      failure?.verb === 'watch' ? `${refusedKindText(kind, failure)}; it is listed periodically instead` : [],
     );
     return [
       ...(scores === undefined
         ? []
         : [`${scores}; until then changes of placements that use scores of add-ons are held`]),
-      ...(works === undefined ? [] : [`${works}; until then moves that make before they break wait`]),
+      ...(works === undefined ? [] : [`${works}; until then make-before-break moves wait`]),
       ...refused,
     ];
   }

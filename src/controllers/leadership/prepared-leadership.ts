@@ -69,7 +69,7 @@ export class PreparedLeadership implements Leadership {
         await look();
         isLooked = true;
       } catch (error) {
-        log.warn('hub does not answer, so that this process does not begin to write', { error });
+        log.warn('hub does not answer, so this process does not write yet', { error });
         await sleep(clock, RETRY_MS, signal);
       }
     }

@@ -52,7 +52,7 @@ export class PastPublications {
       if (oldest !== undefined) this.#oldestAtMs = Date.parse(oldest.publishedAt);
     } catch (error) {
       this.#areReadable = false;
-      this.#log.warn('records not read, so that none is made of what was published before', { error });
+      this.#log.warn('records not read, so earlier publications are not recorded', { error });
     }
   }
 }

@@ -223,7 +223,7 @@ export class PlacementPublisher {
           record: action.record,
         });
       case 'tell-restored':
-        return log.warn('others changed what is published, it is put back', {
+        return log.warn('others changed what is published; it is restored', {
           placement: key,
           pages: action.pages,
         });

@@ -73,7 +73,7 @@ export class RecordedPast {
       return records;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      log.warn('records not read, so that earlier removals do not count', { namespace, error });
+      log.warn('records not read, so earlier removals do not count', { namespace, error });
       return new Map();
     }
   }

@@ -192,7 +192,7 @@ export class LeaderElector implements Leadership {
     this.#isLost = true;
     this.#isLeading = false;
     this.fence.close();
-    this.#options.log.error('lease lost, nothing is written any more', {
+    this.#options.log.error('lease lost, writing stopped', {
       lease: this.#options.store.name,
       holder,
     });

@@ -72,7 +72,7 @@ function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttp
   // GitLab and Azure DevOps send the secret itself, the other forges a signature.
   const webhooks = ['gitlab', 'azure-devops'].filter((provider) => provider in webhookSecretFiles);
   if (isLoopbackHost(host) || (tokenFile === undefined && webhooks.length === 0)) return;
-  log.warn('bearer tokens and secrets of webhooks travel in the clear', {
+  log.warn('bearer tokens and secrets of webhooks are sent unencrypted', {
     listen: host,
     hint: 'serve TLS with --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that does',
   });

@@ -136,7 +136,7 @@ export class ParsePool {
 }
 
 function dying(reason: string): TransientError {
-  return new TransientError(`its threads end again and again: ${reason}`, {
+  return new TransientError(`its threads keep ending: ${reason}`, {
     code: 'fleet.parser',
     subject: 'Parser',
   });

@@ -13,7 +13,7 @@ export const reconcileCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('reconcile')
-      .description('let a running controller fetch its sources and compare the hub with them, now');
+      .description('make a running controller fetch its sources and compare the hub with them now');
     addControllerFlags(command)
       .addHelpText('after', HELP)
       .action(

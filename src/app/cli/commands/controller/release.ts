@@ -41,7 +41,7 @@ export const releaseCommand: CliCommand = {
     const command = program
       .command('release')
       .argument('[placement]', 'NAMESPACE/NAME')
-      .description('let a held change through, once, and record who did it');
+      .description('approve a held change, once, and record who approved it');
     addHubFlags(command)
       .requiredOption('--token <token>', 'plan token of the held change')
       .option('--source <name>', 'release held deletions of this source instead of a placement')
@@ -108,22 +108,19 @@ async function releaseSource(
     parent.metadata.annotations ?? {};
   if (held === '') throw new InputError('nothing is held', { code: 'release.not-held', subject });
   if (held !== undefined && held !== token)
-    throw new InputError(
-      `the token ${token} names other deletions than those that are held now, under ${held}`,
-      {
-        code: 'release.token',
-        subject,
-        hint: message,
-      },
-    );
+    throw new InputError(`the token ${token} does not match the deletions that are held now, under ${held}`, {
+      code: 'release.token',
+      subject,
+      hint: message,
+    });
   const annotations = { [RELEASE_ANNOTATION]: token, ...releasedBy };
   await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, { fieldManager: 'berth-release' });
   if (held === undefined)
     io.stderr.write(
-      `Warning: the controller has not said on the hub what it holds (an older version does not): whether ${token} is the token of now shows at its next pass (berth status)\n`,
+      `Warning: the hub does not show what the controller holds (older versions do not write it): whether ${token} is the current token shows at its next pass (berth status)\n`,
     );
   io.stdout.write(
-    `released ${subject} (token ${token}): the controller deletes at its next pass, and nothing if it holds other deletions by then\n`,
+    `released ${subject} (token ${token}): the controller deletes at its next pass, unless it holds other deletions then\n`,
   );
   return 0;
 }
@@ -137,7 +134,7 @@ function requireHeld(placement: Placement | undefined, subject: string, token: s
   );
   if (held === undefined) throw new InputError('nothing is held', { code: 'release.not-held', subject });
   if (!held.message.includes(token))
-    throw new InputError(`the token ${token} names another change than the one that is held now`, {
+    throw new InputError(`the token ${token} does not match the change that is held now`, {
       code: 'release.token',
       subject,
       hint: held.message,

@@ -37,7 +37,7 @@ export const replayCommand: CliCommand = {
       .option('--data <dir>', 'data directory of berth serve: where the inputs are', '.berth')
       .option(
         '--repo <folder>',
-        'where the inputs are not kept: a clone to put them together from, with the hub as it is now',
+        'a clone to rebuild the inputs from, with the current hub, where they are not stored',
       )
       .option('--hub', 'take the record from a hub; only the inputs come from the data directory', false);
     addHubFlags(command)
@@ -128,7 +128,7 @@ function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): I
       subject: `record ${record.hash}`,
       hint:
         'the controller that decided keeps them in its data directory: name that, or a copy of its folder history, with --data; ' +
-        'or have them put together from the commit and the hub as it is now, with --kubeconfig and --repo CLONE',
+        'or rebuild them from the commit and the current hub, with --kubeconfig and --repo CLONE',
       cause,
     },
   );

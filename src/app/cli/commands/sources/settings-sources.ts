@@ -25,7 +25,7 @@ export function checkSettingsFlags({ config, source, path }: SettingsFlags): voi
       'got it beside --config, expected one of them: in the settings file each source has its paths',
     );
   if (config === undefined && source.length > 0)
-    throw wrongOption('--source', 'got it alone, expected --config, the settings file that it is in');
+    throw wrongOption('--source', 'got it alone, expected --config with it: the settings file of the source');
 }
 
 export function addSettingsFlags(command: Command): Command {
