@@ -52,7 +52,7 @@ function membersText(groups: readonly GroupMembers[]): string {
   return [...new Set(lines)].sort().join('\n');
 }
 
-/** Names what is on the pages; cheap, since it is made of every publication. */
+/** Digest of the pages; cheap, because it is computed for every publication. */
 export function pagesDigest(digest: Digest, groups: readonly DesiredGroup[]): string {
   const text = groups.map(({ name, index, decisions }) => {
     let clusters = `${index} ${name}`;

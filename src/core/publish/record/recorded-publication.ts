@@ -8,11 +8,12 @@ import type { PublishState } from '../judge/publish-state.ts';
 import { recordedDecisions } from './recorded-groups.ts';
 
 /**
- * What the controller before this one published last, from the last record of the placement. Only where nothing can have been published
- * after it: the state names this very record, the status, which is written when all is done, counts as many clusters, and the hub lists
- * none that the record lacks. Otherwise (another controller was at work meanwhile, the data directory is an old copy, or the record was lost),
- * and where none of its clusters is missing, undefined: then what was published is what is on the hub. A hub that was restored from a
- * backup shows an older state; there the record alone counts, unless a change was under way.
+ * What the previous controller published last, from the last record of the placement. Defined only where nothing can
+ * have been published after it: the state names this record, the status, which is written when all is done, counts as
+ * many clusters, and the hub lists none that the record lacks. Otherwise (another controller was at work meanwhile,
+ * the data directory is an old copy, or the record was lost), and where none of its clusters is missing, undefined:
+ * then what was published is what is on the hub. A hub that was restored from a backup shows an older state; there
+ * the record alone counts, unless a change was under way.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;

@@ -11,7 +11,7 @@ import type { PublishedDecision } from '../../pages/published-decision.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import type { DonePublication, Pass, PlacementState, Purpose, Site } from '../state/placement-state.ts';
 
-/** A publication on its way to the hub, or there. */
+/** A publication that is being written, or is complete. */
 export interface Making {
   readonly pass: Pass;
   readonly site: Pick<Site, 'published'>;
@@ -21,8 +21,8 @@ export interface Making {
 }
 
 /**
- * What is remembered before the first cluster goes and when a write fails: the change counts also when the process does not live to see
- * the end of it.
+ * The state to store before the first cluster is removed, and when a write fails: the change then counts also if the
+ * process is killed.
  */
 export function rememberedUnderWay(making: Making): PublishState {
   const { pass, purpose, remembered: state, nowMs: atMs } = making;
@@ -44,7 +44,7 @@ export function rememberedUnderWay(making: Making): PublishState {
   };
 }
 
-/** What the writes were to take away. */
+/** The clusters that the writes remove. */
 export function leavingOf({ site, purpose }: Pick<Making, 'site' | 'purpose'>): readonly string[] {
   return clusterChange(publishedClusters(site.published), listedClusters(purpose.plan.pages)).removed;
 }

@@ -35,7 +35,7 @@ export function pageWritten(
   return writePages({ ...state, pages, pass }, { ...writing, objects, at: writing.at + 1 }, nowMs);
 }
 
-/** With one page more, with another write to it, or without it. */
+/** The pages after one write: created, changed or deleted. */
 export function withPage(
   pages: PlacementState['pages'],
   name: string,
@@ -48,7 +48,7 @@ export function withPage(
   return next;
 }
 
-/** When there was nothing to write and the watch shows what was read, it can be relied on again. */
+/** If there was nothing to write and the watch shows what was read, the watch is up to date again. */
 function withSureness(state: PassingState, { actions, site }: Writing): PassingState {
   if (!state.isUnsure || actions.length > 0) return state;
   const isShown = sameVersions(site.objects, standingPages(state, state.pass.facts));

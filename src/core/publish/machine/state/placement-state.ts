@@ -35,7 +35,7 @@ export interface BeforeRestore {
   readonly hubVersion: string;
 }
 
-/** A change that the watch showed during a pass. Whose it is is known when the writes are answered. */
+/** A change that the watch showed during a pass. Whether it is our own is known when the writes are answered. */
 export interface EarlyChange {
   /** See `changeName`. */
   readonly change: string;

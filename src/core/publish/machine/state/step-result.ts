@@ -1,7 +1,7 @@
 import type { PassEnd, PlacementAction } from './placement-action.ts';
 import type { Pass, PlacementState, Stage } from './placement-state.ts';
 
-/** The state after an event, and what is to be done. */
+/** The state after an event, and the actions to apply. */
 export interface Step {
   readonly state: PlacementState;
   readonly actions: readonly PlacementAction[];
