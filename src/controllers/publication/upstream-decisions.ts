@@ -11,8 +11,8 @@ import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
 
 /**
- * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by. What is published is
- * what is in the PlacementDecisions once they rest.
+ * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by.
+ * What is in the PlacementDecisions counts as published once it has not changed for a while.
  */
 export class UpstreamDecisions {
   readonly queue: WorkQueue;

@@ -15,7 +15,7 @@ export interface DesiredOptions {
   readonly markPlacements: boolean;
 }
 
-/** What is sent for an object from Git. Status is never in it; what the server sets is not either. */
+/** The object to apply for an object from Git, without status and without fields that the server sets. */
 export function desiredObject(object: KubeObject, options: DesiredOptions): KubeObject {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = object.metadata;
   const { status: _status, ...rest } = ownedFields(object);
@@ -52,7 +52,7 @@ function ownedFields(object: KubeObject): KubeObject {
   return { ...object, spec };
 }
 
-/** Does the live object already say everything that would be sent, and nothing of ours too much? */
+/** Whether the live object already has all fields that would be sent, and no other fields of ours. */
 export function isApplied(desired: KubeObject, live: KubeObject): boolean {
   const hash = desired.metadata.annotations?.[APPLIED_HASH_ANNOTATION];
   return live.metadata.annotations?.[APPLIED_HASH_ANNOTATION] === hash && containsAll(live, desired);

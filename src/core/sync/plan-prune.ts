@@ -25,32 +25,35 @@ export interface PruneInput {
   readonly members: readonly KubeObject[];
   /** Identities of what the source holds in Git now; an object that could not be read counts as held. */
   readonly wanted: ReadonlySet<string>;
-  /** Another source holds the object: it moves there, so that it is neither deleted nor left to this one. */
+  /** Another source holds the object: it moves there and is not deleted. */
   readonly movesOn: (identity: string) => boolean;
-  /** Something that the source holds in Git is on the hub since now, if it was no member before. */
+  /** An object of the source was just created on the hub. */
   readonly arrives: boolean;
-  /** Nothing may be left: the removal budget is all that counts. */
+  /** The source may become empty within the removal budget. */
   readonly allowEmpty?: boolean | undefined;
   /** The id of the commit that the objects left Git with, where that is known. */
   readonly commit?: string | undefined;
-  /** False: a file could not be read, so nobody knows what left Git. */
+  /** False: a file could not be read, so it is unknown what left Git. */
   readonly complete: boolean;
   readonly budget: RemovalBudget;
   /** Tokens that releases name, in Git and by hand. */
   readonly releasedTokens: readonly string[];
-  /** What came of releases before. None: nothing was ever released. */
+  /** The earlier releases. None: nothing was ever released. */
   readonly releases?: PruneReleases | undefined;
-  /** What was deleted before and counts together with this. None: nothing, or nobody knows. */
+  /** Earlier deletions that count together with these. None: there are none, or they are unknown. */
   readonly earlier?: EarlierDeletions | undefined;
-  /** Of so many members the budget is a share, though more have come since something left Git. None: nothing has. */
+  /**
+   * The number of members that the budget is a share of, if members were added since objects left Git. None: nothing
+   * left before.
+   */
   readonly membersBefore?: number | undefined;
   /** What deleting `leavingObjects` takes away from placements, replica sets and clusters. None: nothing. */
   readonly losses?: readonly DeletionLoss[] | undefined;
-  /** What deletions before took away and counts together with `losses`. None: nothing, or nobody knows. */
+  /** Losses of earlier deletions that count together with `losses`. None: there are none, or they are unknown. */
   readonly earlierLosses?: EarlierLosses | undefined;
   /**
-   * What is held now because of what it takes away, and the words for that. It stays held while the same objects are to go: a plan that
-   * names a hold must not see it pass because the commit itself moved something. None: nothing is.
+   * The current hold because of dependents, and its message. It stays while the same objects are to be deleted: a
+   * hold that a plan named must not end because the commit itself moved something. None: there is none.
    */
   readonly heldLosses?: { readonly token: string; readonly message: string } | undefined;
   /** Objects of the source whose kind the hub does not serve, with their places: they may be deleted objects under a mistyped kind. */
@@ -63,9 +66,9 @@ export type PrunePlan =
       readonly kind: 'prune';
       readonly objects: readonly KubeObject[];
       readonly kept: readonly KubeObject[];
-      /** The release that names this. */
+      /** The release that approves this. */
       readonly releasedToken?: string | undefined;
-      /** All of it was released before, and not all of that was done. */
+      /** All of it was released before, and a part is not deleted yet. */
       readonly isRest?: boolean | undefined;
     }
   | { readonly kind: 'suspended'; readonly message: string }
@@ -74,18 +77,18 @@ export type PrunePlan =
       readonly message: string;
       readonly token: string;
       readonly objects: readonly KubeObject[];
-      /** Because of what they take away. */
+      /** Held because of dependents. */
       readonly isForLosses: boolean;
     };
 
 type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
 
-/** What is to be deleted because it left Git, as far as that may be. */
+/** The objects to delete because they left Git, without those that are kept. */
 export function leavingObjects(input: Leaving): readonly KubeObject[] {
   return goneMembers(input).filter(isPruned);
 }
 
-/** Members that the source does not hold any more, those among them that are kept. */
+/** Members that the source no longer holds, including those that are kept. */
 export function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
     const identity = identityOf(refOf(member));
@@ -93,7 +96,7 @@ export function goneMembers({ members, wanted, movesOn }: Leaving): readonly Kub
   });
 }
 
-/** What may be deleted because it left Git. */
+/** Decides what may be deleted because it left Git. */
 export function planPrune(input: PruneInput): PrunePlan {
   const gone = goneMembers(input);
   const kept = gone.filter((object) => !mayPrune(object));
@@ -108,7 +111,7 @@ export function planPrune(input: PruneInput): PrunePlan {
   if (releases !== undefined && names.every((name) => releases.objects.has(releaseMark(digest, name))))
     return { kind: 'prune', objects, kept, isRest: true };
   const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
-  // Asked first: a release is recorded, also where the commit that brings it makes it needless.
+  // First: a release is recorded, even if the commit that brings it makes it unnecessary.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
   const lost = judgeLosses(input.losses ?? [], input);
   const problem = holdOf(input, names, lost);
@@ -167,7 +170,7 @@ function lossHold(left: string): HoldReason {
   };
 }
 
-/** A misspelt kind looks like a deletion of what the document declared before. */
+/** A mistyped kind looks like a deletion of the object that the document declared before. */
 function notServedHold({ notServed = [] }: PruneInput, left: string): HoldReason | undefined {
   if (notServed.length === 0) return undefined;
   return {
@@ -184,8 +187,8 @@ interface CountedMember {
 }
 
 /**
- * What the budget is a share of, whether it is looked at before the commit is on the hub or after: without what moves to another source,
- * and with what was deleted shortly before and comes back.
+ * The members that the budget is a share of, before or after the commit is on the hub: without objects that move to
+ * another source, and with objects that were deleted recently and come back.
  */
 export function countedMembers({
   members,
@@ -217,7 +220,10 @@ export function identityOf(ref: ObjectRef): string {
   return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
 }
 
-/** What the object may be called on the hub: in `default` when it names no namespace, in none when its kind has none. */
+/**
+ * The identities that the object may have on the hub: in `default` if it names no namespace, in none if its kind has
+ * none.
+ */
 export function standingIdentities(object: KubeObject): readonly string[] {
   const ref = refOf(object);
   const namespaces = [ref.namespace, '', ...(object.metadata.namespace === undefined ? ['default'] : [])];
@@ -231,7 +237,7 @@ export function isPruned(object: KubeObject): boolean {
 
 function mayPrune(object: KubeObject): boolean {
   const asked = object.metadata.annotations?.[PRUNE_ANNOTATION];
-  // Anything else was meant to say something: what it was is not guessed at the cost of the object.
+  // Any other value was meant to say something, so the object is kept.
   if (asked !== undefined) return asked === 'enabled';
   return !KEPT_BY_DEFAULT.has(object.kind);
 }

@@ -17,7 +17,7 @@ export interface ReadCommit extends CommitInfo {
 /** Keyed by the name of the source. */
 export interface CommitsStore {
   get(source: string): ReadCommit | undefined;
-  /** Resolves when it would outlive the process. */
+  /** Resolves when the state would survive the process. */
   persist(source: string, commit: ReadCommit): Promise<void>;
 }
 
