@@ -6,7 +6,7 @@ import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 
-/** What the controller did or saw, in the order in which it happened. `atMs`: milliseconds since the epoch. */
+/** An event of the controller, in the order of occurrence. `atMs`: milliseconds since the epoch. */
 export type FleetEvent = { readonly atMs: number } & FleetHappening;
 
 export type FleetHappening =
@@ -71,7 +71,7 @@ export type FleetHappening =
       readonly work: string;
       readonly reason?: string | undefined;
     }
-  /** The hub goes on from an older state, or is another hub: it is compared with Git before anything is decided. */
+  /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
   /** Logged where it was met: this event is for people who watch. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }

@@ -31,7 +31,7 @@ export interface OfflineWorld {
   readonly problems: readonly Problem[];
 }
 
-/** Reads everything that decides, without a hub: a folder, a commit, or a recorded case. */
+/** Reads a world without a hub: from a folder, a commit, or a recorded case. */
 export async function readOfflineWorld(source: OfflineSource, around: Surroundings): Promise<OfflineWorld> {
   if (source.caseFile !== undefined) {
     const file = path.resolve(around.cwd, source.caseFile);

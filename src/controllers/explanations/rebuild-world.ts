@@ -17,9 +17,9 @@ export interface RebuildInput {
 }
 
 /**
- * The inputs of a decision as far as they can be put together again: what the record's commit said, laid over the hub of now without what
- * later commits brought, and what was published before. Status of clusters and scores are those of now: whether all that
- * gives the same decision is decided by its digest. InputError where Git or the records do not reach back that far.
+ * Rebuilds the inputs of a decision: the record's commit over the current hub, without the objects of later commits,
+ * and with what was published before. Status of clusters and scores are the current ones; the digest shows whether
+ * the decision is the same. InputError where Git or the records do not reach back that far.
  */
 export async function rebuildWorld(input: RebuildInput, around: Surroundings): Promise<World> {
   const { record, records, hub } = input;
@@ -41,7 +41,7 @@ export async function rebuildWorld(input: RebuildInput, around: Surroundings): P
   return withRecordedClusters(overlayWorld(live, then, present), { namespace, name }, before);
 }
 
-/** From what is published now back through the records. */
+/** Goes back from what is published now through the records. */
 function publishedBefore(
   record: CompactRecord,
   records: readonly CompactRecord[],

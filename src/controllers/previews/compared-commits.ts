@@ -16,7 +16,7 @@ export interface ComparedCommits {
   readonly after: string;
   /** What `head` was resolved to; `after` is another commit when it had to be merged on trial. */
   readonly head: string;
-  /** What a reader has to know of the comparison. */
+  /** Notes for the reader about the comparison. */
   readonly notes: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export interface FleetPlanInput {
   readonly head: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
   /** RFC 3339: when the merge happens. */
   readonly now: string;
-  /** Works on the hub; absent: nobody knows. */
+  /** Works on the hub; absent: they are unknown. */
   readonly works?: PlanSide['works'];
   /** What happens to the deletions of the merge. Absent: what leaves Git leaves the hub. */
   readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[] | undefined;

@@ -199,7 +199,7 @@ function locatedIn(head: string, after: string, problem: Problem): Problem {
   return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
 }
 
-/** A change answers for the problems it brings, not for those it found. */
+/** A change is blamed for the problems it adds, not for existing ones. */
 function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
   const keyOf = ({ code, message, object, location }: Problem): string =>
     JSON.stringify([code, message, object, location?.file]);

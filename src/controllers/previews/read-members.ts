@@ -20,8 +20,8 @@ export interface HubMembers {
 }
 
 /**
- * What the controller finds on the hub of a source: the members of its ApplySet. What cannot be read is reported, and is no reason to have no
- * plan.
+ * The objects of a source on the hub: the members of its ApplySet. What cannot be read is reported, and the plan is
+ * made without it.
  * @param objects what Git says, whose kinds are listed as well
  */
 export async function readMembers(

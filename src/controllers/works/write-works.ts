@@ -31,8 +31,8 @@ export interface WriteWorksOptions {
 const FIELD_MANAGER = 'berth-works';
 
 /**
- * Carries out what was planned: first everything that adds or changes, then what removes. One failing write does not stop
- * the others; nothing is removed while a write before it failed. Rejects with the first error, after all were tried.
+ * Applies a plan: first additions and changes, then removals. One failing write does not stop the others; nothing is
+ * removed while a write before it failed. Rejects with the first error, after all were tried.
  */
 export async function writeWorks(actions: readonly WorkAction[], options: WriteWorksOptions): Promise<void> {
   const limit = pLimit(options.concurrency);

@@ -59,7 +59,7 @@ interface Memory extends Listing {
   readonly plain: Fleet | undefined;
 }
 
-/** Turns commits of one repository into fleets, each from the difference to the one before. */
+/** Reads commits of one repository as fleets, each from its difference to the previous one. */
 export class FleetReader {
   readonly #repository: GitRepository;
   readonly #selector: ManifestSelector;

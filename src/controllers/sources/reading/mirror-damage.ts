@@ -2,7 +2,7 @@ import { TransientError } from '../../../core/errors.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { Fleet } from '../manifests/fleet.ts';
 
-/** Notices, while commits are read, that a mirror does not hold what it should. It is fetched again once for each commit. */
+/** Detects missing objects in a mirror while commits are read, and has it fetched again once for each commit. */
 export class MirrorDamage {
   readonly #mirrorDir: string;
   #isFound = false;

@@ -2,7 +2,7 @@ import { lowerBound } from '../../model/lower-bound.ts';
 import type { AmountRange } from '../prioritize/prioritizer.ts';
 import type { Scratch } from '../index/scratch.ts';
 
-/** What the scores of a ranking hang on besides the single clusters. */
+/** What the scores of a ranking depend on besides the single clusters. */
 export interface StandingBasis {
   /** Per prioritizer. */
   readonly ranges: readonly AmountRange[];
@@ -12,7 +12,7 @@ export interface StandingBasis {
   readonly journalLength: number;
 }
 
-/** Clusters that leave the ranking, come into it or move within it. */
+/** Clusters that leave the ranking, enter it or move within it. */
 export interface StandingChange {
   /** How many of the marked clusters are in the ranking now. */
   readonly leaving: number;
@@ -36,8 +36,8 @@ export interface Splice {
 const UNRANKED: StandingBasis = { ranges: [], most: 0, journalLength: 0 };
 
 /**
- * The feasible clusters of a decided placement, best first, with their totals: kept so that a change of a few clusters
- * moves these and ranks nothing again. Ties go by name. It changes in place.
+ * The feasible clusters of a decided placement, best first, with their totals: kept so that a change of a few
+ * clusters moves only these. Equal totals are ordered by name. It changes in place.
  */
 export class Standing {
   basis: StandingBasis = UNRANKED;
@@ -45,7 +45,7 @@ export class Standing {
   #totals = new Float64Array(0);
   #count = 0;
 
-  /** Forgets what it held and takes `ranked`: positions in `clusters` and `totals`, best first. */
+  /** Replaces its content with `ranked`: positions in `clusters` and `totals`, best first. */
   rank(
     ranked: Uint32Array,
     { clusters, totals }: { readonly clusters: Uint32Array; readonly totals: Float64Array },

@@ -10,10 +10,10 @@ import { isFeasible } from '../filter/feasible.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 
 /**
- * Finds the placements that a change can matter to, while it brings the index up to date. A placement is affected when
- * its feasible clusters, one of their scores, groups or topology values, its conditions or its requeue time may have
- * changed. Another placement's new decisions alone affect nobody: as upstream, a placement is not scheduled again
- * because its neighbours moved, else every change would ripple through the fleet.
+ * Finds the placements that a change can affect, while it updates the index. A placement is affected when its
+ * feasible clusters, one of their scores, groups or topology values, its conditions or its requeue time may have
+ * changed. Another placement's new decisions alone affect no placement: as upstream, a placement is not scheduled
+ * again because others moved, else every change would spread through the fleet.
  *
  * Cost: the classes that read a changed field, then the placements of the classes in which the cluster moved.
  */

@@ -6,7 +6,7 @@ import type { CompiledClusterSelector } from '../filter/cluster-selector.ts';
 import { compileClusterSelector, matchesCluster } from '../filter/cluster-selector.ts';
 import type { DecisionGroup } from '../result/schedule-result.ts';
 
-/** A group strategy that builds. `length` answers how long a group is when so many clusters are selected. */
+/** A valid group strategy. `length` returns the size of a group for a number of selected clusters. */
 export interface GroupPlan {
   readonly ok: true;
   readonly named: readonly { readonly name: string; readonly selector: CompiledClusterSelector }[];
@@ -56,7 +56,7 @@ export function cutGroups(plan: GroupPlan, fleet: Fleet, ordered: Uint32Array): 
   return groups.length === 0 ? [{ index: 0, name: '', clusters: [] }] : groups;
 }
 
-/** Names of clusters that came into a selection, and that left it. */
+/** Names of clusters that were added to a selection, and removed from it. */
 export interface MembersChange {
   readonly gained: readonly string[];
   readonly lost: readonly string[];

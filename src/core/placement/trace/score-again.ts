@@ -28,7 +28,7 @@ export interface Supposition {
   readonly addOnScore?: SupposedScore | undefined;
 }
 
-/** Scores clusters of a decided placement as its decision did, or would have under a supposition. */
+/** Scores clusters of a decided placement as its decision did, or would with hypothetical inputs. */
 export function scoreAgain(
   index: SchedulingIndex,
   { state, book }: DecidedAmong,
