@@ -61,7 +61,7 @@ export async function ensureApplied(
   );
 }
 
-/** A finalizer that somebody took away comes back; labels follow the work, those of others stay. */
+/** A finalizer that was removed is added again; labels follow the work, those of others stay. */
 function metadataPatch(
   existing: AppliedManifestWork,
   labels: Readonly<Record<string, string>> | undefined,
@@ -98,7 +98,7 @@ export async function writeAppliedStatus(
   );
 }
 
-/** Intents that were dealt with need not be looked at again. */
+/** Removes intents that are done. */
 export async function dropIntents(
   cluster: KubeApi,
   applied: AppliedManifestWork,

@@ -24,7 +24,7 @@ export type FleetHappening =
       readonly applied: number;
       readonly pruned: number;
       readonly unchanged: number;
-      /** The release that let more be deleted than the budget allows, and who gave it. */
+      /** The release that approved deletions beyond the budget, and who released. */
       readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
   /** An object left Git, and the hub. */

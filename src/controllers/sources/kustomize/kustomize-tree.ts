@@ -19,7 +19,7 @@ export interface KustomizeTree {
 /** A few at a time: each may be as large as a file may be. */
 const READ_AT_ONCE = 8;
 
-/** Hands over contents as they come, until `onFile` says no; whether it never did. */
+/** Passes contents as they arrive, until `onFile` returns false. Returns whether it never did. */
 export async function readEach(
   tree: Pick<KustomizeTree, 'read'>,
   paths: readonly string[],

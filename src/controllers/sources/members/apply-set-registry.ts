@@ -26,7 +26,7 @@ export interface SetMembers {
   readonly own: Map<string, KubeObject>;
   /** Members of other ApplySets, with the id of their set. */
   readonly others: ReadonlyMap<string, string>;
-  /** Kinds of which nobody knows what is there. */
+  /** Kinds that could not be listed. */
   readonly unlisted: readonly UnlistedKind[];
 }
 

@@ -88,7 +88,10 @@ export class MemberOwners {
     );
   }
 
-  /** Whose an object is that this source does not have: by the hub, else by what the other sources of this controller do just now. */
+  /**
+   * The owner of an object that this source does not have: by the hub, else by what the other sources of this
+   * controller write now.
+   */
   async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
     const { claims, source, force, registry } = this.#options;
     const set = force ? undefined : this.#others.get(id);

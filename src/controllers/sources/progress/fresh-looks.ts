@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/ports.ts';
 
-/** Sources that take longer than this to look again are not waited for. */
+/** How long to wait for sources to fetch again. */
 const MAX_WAIT_MS = 30_000;
 
 interface Look {
@@ -18,8 +18,9 @@ interface Asked {
 }
 
 /**
- * Before anything that left one source is deleted, every other source looks at its remote once more: it may have moved there, in the same
- * commit or in an earlier one, and sources are polled one by one. Nothing blocks: a source that asks tries again later, since two may ask each other.
+ * Before objects that left one source are deleted, every other source fetches once more: they may have moved there,
+ * in the same commit or in an earlier one, and sources are polled one by one. Nothing blocks: a source that asks
+ * tries again later, since two may ask each other.
  */
 export class FreshLooks {
   readonly #clock: Clock;
@@ -43,7 +44,7 @@ export class FreshLooks {
     if (look !== undefined) look.began = ++this.#now;
   }
 
-  /** What the source says now is known, or it could not be read. */
+  /** The current content of the source is known, or it could not be read. */
   ends(source: string): void {
     const look = this.#looks.get(source);
     if (look === undefined) return;
@@ -56,7 +57,7 @@ export class FreshLooks {
   }
 
   /**
-   * Whether all others have looked since this source first asked about these very deletions, or took too long.
+   * Whether all others have fetched since this source first asked about these deletions, or took too long.
    * @param about names the deletions; '' when there are none: the next ones need a new look
    */
   areFresh(source: string, about: string): boolean {

@@ -26,7 +26,7 @@ export interface ServeSource {
   readonly budget?: RemovalBudget | undefined;
   /** Deletions of the source within this time count as one toward its budget. Default: the controller's. */
   readonly deletionWindowMs?: number | undefined;
-  /** Let the last objects that the source has on the hub go without a release. Default false. */
+  /** Delete the last objects that the source has on the hub without a release. Default false. */
   readonly allowEmpty?: boolean | undefined;
   /** Take fields that belong to other managers. Default false. */
   readonly force?: boolean | undefined;

@@ -15,7 +15,7 @@ export interface PruneParts {
   readonly digest: Digest;
   readonly source: string;
   readonly budget: RemovalBudget;
-  /** Let the last objects of the source go like any others. */
+  /** Delete the last objects of the source like any others. */
   readonly allowEmpty?: boolean | undefined;
   /** What was deleted this long ago, or later, counts toward the budget. */
   readonly deletionWindowMs: number;

@@ -8,7 +8,10 @@ interface ClusterPlan {
   readonly error?: string;
 }
 
-/** What it takes to give a cluster the wanted content; where a handover has to wait for the cluster, a later pass goes on. */
+/**
+ * Plans the writes that give a cluster the wanted content; where a handover must wait for the cluster, a later pass
+ * continues.
+ */
 export function planCluster(
   input: ReplicaSetInput,
   placement: string,

@@ -15,9 +15,9 @@ export interface WorkProgress {
 export const ROLLED_OUT_AT_ANNOTATION = 'berth.dev/rolled-out-at';
 
 /**
- * How far one cluster is with the content of its work. With a Progressing rule in the work both sets of rules answer as
- * upstream does. Without one upstream says ToApply forever; ours derives the answer from Applied, Available, Degraded and
- * the feedback of well-known workloads.
+ * The rollout progress of one cluster. With a Progressing rule in the work both sets of rules answer as upstream
+ * does. Without one upstream says ToApply forever; ours derives the answer from Applied, Available, Degraded and the
+ * feedback of well-known workloads.
  */
 export function workProgress(work: ManifestWork, rules: RolloutRules): WorkProgress {
   const byRule = progressByRule(work);

@@ -9,7 +9,7 @@ export interface WorkloadReadiness {
 }
 
 /**
- * Reads readiness out of the well-known feedback of a work (ReadyReplicas, NumberReady, JobComplete, PodReady …).
+ * Reads readiness from the well-known feedback of a work (ReadyReplicas, NumberReady, JobComplete, PodReady …).
  * Manifests without feedback say nothing: they are ready when they exist.
  */
 export function readWorkloads(work: ManifestWork): WorkloadReadiness {
