@@ -18,6 +18,9 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bstands? (on|in|there|beside|for)\b/i, 'is on, is in, means'],
   [/\blies\b/i, 'is, runs'],
   [/\bfor ever\b/i, 'forever'],
+  [/\bhangs? on\b(?! hostile)/i, 'depends on'],
+  [/\b(clusters|commit|decisions|fleet|string|world) of before\b/i, 'previous, earlier'],
+  [/\bnobody knows\b/i, 'it is unknown'],
 ];
 /** Pages that are older than this rule, and are not rewritten yet. */
 const WITH_RIDDLES: ReadonlySet<string> = new Set([

@@ -227,7 +227,7 @@ for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_')
   KEY_CHARACTERS[char.charCodeAt(0)] = 2;
 for (const char of '0123456789./-') KEY_CHARACTERS[char.charCodeAt(0)] = 1;
 
-/** Keys repeat from file to file: the string of before is used again, which saves the engine from hashing a new one. */
+/** Keys repeat from file to file: the same string is used again, which saves the engine from hashing a new one. */
 const KNOWN_KEYS: (string | undefined)[] = Array<string | undefined>(4096).fill(undefined);
 
 /** The key of `key:` at an offset of an ASCII text; undefined when there is none, or one that is not a plain string. */

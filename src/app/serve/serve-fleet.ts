@@ -178,7 +178,7 @@ async function becomeReady(
   http?.prepare();
 }
 
-/** Who decides: our engine with the publisher behind it, or OCM's controller, whom we only read. */
+/** Starts what decides: our engine with the publisher, or a reader of the decisions of OCM's controller. */
 async function openDecider(parts: {
   readonly options: ServeFleetOptions;
   readonly barrier: CommitBarrier;

@@ -4,7 +4,7 @@ import type { Plan } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { planWorkloads } from './workload-plans.ts';
 
-/** The plan between two sides that were scheduled at the same present with the same decisions of before. */
+/** The plan between two sides that were scheduled at the same present with the same previous decisions. */
 export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Plan {
   const placements = planPlacements(base, head, judges);
   const objects = diffObjects(base.objects, head.objects);

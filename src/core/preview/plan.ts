@@ -5,7 +5,8 @@ import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 
 /**
  * What would change between two states of a fleet: data first; text, Markdown and JSON are views of it. A plan is
- * diff(schedule(base), schedule(head)) with the same decisions of before on both sides, so equal fleets give an empty plan.
+ * diff(schedule(base), schedule(head)) with the same previous decisions on both sides, so equal fleets give an empty
+ * plan.
  */
 export interface Plan {
   readonly base: PlanEnd;

@@ -15,7 +15,7 @@ export interface World {
   readonly clusters: readonly ManagedCluster[];
   readonly clusterSets: readonly ManagedClusterSet[];
   readonly bindings: readonly ManagedClusterSetBinding[];
-  /** The decisions of before: they feed Steady, Balance and NoSelectIfNew. */
+  /** The previous decisions, which Steady, Balance and NoSelectIfNew read. */
   readonly decisions: readonly PlacementDecision[];
   readonly scores: readonly AddOnPlacementScore[];
   /**

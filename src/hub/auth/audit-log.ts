@@ -23,7 +23,7 @@ export interface AuditSubject {
   readonly info?: RequestInfo;
   /** Who sent the request; absent when nobody was recognised. */
   readonly caller?: UserInfo;
-  /** Whom the caller acts as. */
+  /** The user that the caller impersonates. */
   readonly impersonated?: UserInfo;
   /** '' is the hub. */
   readonly cluster?: string;

@@ -61,7 +61,7 @@ interface Progress {
   info?: RequestInfo;
   /** Who sent the request. */
   caller?: UserInfo;
-  /** Whom the caller acts as, when that is another. */
+  /** The user that the caller impersonates, if any. */
   impersonated?: UserInfo;
   credentials?: Credentials;
   round: number;

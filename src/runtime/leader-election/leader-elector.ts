@@ -27,10 +27,10 @@ const MAX_TRIES = 3;
 const RELEASE_LIMIT_MS = 3_000;
 
 /**
- * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of client-go's
- * tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and continues when it finds that the lease
- * still names it: then no other process has led. A lease that names another process is lost for good: what this process remembers may
- * be wrong, so it ends and starts again.
+ * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of
+ * client-go's tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and
+ * continues when it finds that the lease still names it: then no other process has led. A lease that names another
+ * process is lost permanently: what this process remembers may be wrong, so it ends and starts again.
  */
 export class LeaderElector implements Leadership {
   readonly #options: ElectorOptions;

@@ -116,7 +116,9 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return commit;
   }
 
-  /** Somebody else's repository, which may come and go, and come back as another kind: with a work tree, say. */
+  /**
+   * A repository of another owner, which may disappear and reappear as another kind, for example with a work tree.
+   */
   async #findInPlace(): Promise<void> {
     this.gitDir = await localGitDir(parseGitUrl(this.#options.url).text);
     const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);

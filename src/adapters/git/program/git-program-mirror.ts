@@ -98,7 +98,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     return this.resolve(ref);
   }
 
-  /** `release` of before is in the way of `release/1.2`, and the other way round, until it is forgotten. */
+  /** An old ref `release` blocks `release/1.2`, and the other way round, until it is removed. */
   async #fetchWithRoom(refspecs: readonly string[], options: FetchOptions): Promise<void> {
     try {
       await this.#fetchRefspecs(refspecs, options);

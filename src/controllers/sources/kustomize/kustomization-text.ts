@@ -111,7 +111,7 @@ function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Of fields that nobody knows, and of those to build from that are no lists of texts. */
+/** Words of unknown fields, and of fields to build from that are no lists of texts. */
 function oddValues(fields: object): readonly unknown[] {
   const isList = (value: unknown): boolean =>
     value === null || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));

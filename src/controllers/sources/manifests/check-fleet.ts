@@ -10,7 +10,7 @@ import type { Fleet } from './fleet.ts';
 
 /**
  * Problems of reading and semantic problems, by file and line, each with its own line and column.
- * @param checker one that saw the fleet of before: what did not change is then not checked again
+ * @param checker one that checked the previous fleet: unchanged objects are then not checked again
  * @param checkMore what else the objects are checked for
  */
 export async function checkFleet(

@@ -47,7 +47,10 @@ export function selectManifests(
   };
 }
 
-/** The problems with errors for the warnings about places below which there were manifests; the very same list when there are none. */
+/**
+ * Turns warnings about places below which there were manifests into errors; returns the same list when there are
+ * none.
+ */
 export function hidingFiles(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
   const below = new Set<string>();
   for (const file of files)

@@ -78,7 +78,7 @@ export class ImpactFinder {
     for (const tolerations of this.#index.tolerations.values()) {
       if (tolerations.refresh(number, cluster.spec?.taints ?? [], this.#index.now))
         this.#check(tolerations, number);
-      // The requeue time hangs on the taints of the clusters of before, whether they pass or not.
+      // The requeue time depends on the taints of the previously selected clusters, whether they pass or not.
       if (!tolerations.timed) continue;
       for (const position of this.#dependents.ofClass(tolerations))
         if (this.#wasDecided(position, number)) this.#touch(position, number);

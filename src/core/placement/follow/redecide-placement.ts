@@ -25,10 +25,10 @@ export interface Happening {
 }
 
 /**
- * Decides a placement again after a few clusters changed, from its ranking: only the changed ones are filtered
- * and scored, and take their new places. These are the clusters that a delta touched, those that this placement gained
- * or lost the last time (Steady, NoSelectIfNew), and those that other placements gained or lost since (Balance). When
- * something changed that every score hangs on (the largest amount, the largest count), or so much that ranking all
+ * Decides a placement again after a few clusters changed, from its ranking: only the changed ones are filtered and
+ * scored, and take their new places. These are the clusters that a delta touched, those that this placement gained or
+ * lost the last time (Steady, NoSelectIfNew), and those that other placements gained or lost since (Balance). When
+ * something changed that every score depends on (the largest amount, the largest count), or so much that ranking all
  * costs no more, the answer is undefined and the placement must be decided in full.
  *
  * The state's bits, kept scores and standing change in place.

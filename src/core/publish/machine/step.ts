@@ -94,7 +94,7 @@ function answered(state: PassingState, event: Answer, nowMs: number): Step {
   }
 }
 
-/** A version of before the hub changed now names a state that is news. */
+/** A version from before the hub changed may now name a new state. */
 function forgetWrites(state: PlacementState): PlacementState {
   const pass = state.pass && { ...state.pass, made: [] };
   return { ...state, pages: new Map(), status: undefined, pass };

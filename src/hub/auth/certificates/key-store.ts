@@ -21,7 +21,10 @@ const HUB = 'ca';
 const HUB_FRONT_PROXY = 'front-proxy-ca';
 const MEMBERS = 'members.json';
 
-/** The keys of one data directory, below `pki/`: made at the first start, kept for good, readable by the owner alone. */
+/**
+ * The keys of one data directory, below `pki/`: created at the first start, kept permanently, readable by the owner
+ * alone.
+ */
 export class KeyStore {
   /** Issues the serving certificate of all clusters, and the client certificates of the hub's users. */
   readonly authority: CertificateAuthority;

@@ -49,7 +49,7 @@ export function leavingOf({ site, purpose }: Pick<Making, 'site' | 'purpose'>): 
   return clusterChange(publishedClusters(site.published), listedClusters(purpose.plan.pages)).removed;
 }
 
-/** What the next change is judged by, after all writes. */
+/** The state for judging the next change, after all writes. */
 export type Settlement =
   /** As it was remembered before. */
   | { readonly kind: 'same' }
