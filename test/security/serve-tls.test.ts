@@ -211,7 +211,7 @@ describe('a bearer token in the clear', () => {
   });
 
   it.each([
-    [['--tls-cert', 'a'], '--tls-cert: means nothing where nobody listens'],
+    [['--tls-cert', 'a'], '--tls-cert: has no effect without --listen'],
     [['--listen', ':0', '--tls-cert', 'a'], '--tls-cert: needs --tls-key'],
     [['--listen', ':0', '--tls-key', 'a'], '--tls-cert: needs --tls-key'],
     [['--listen', ':0', '--protect-metrics'], '--protect-metrics: needs --token-file'],

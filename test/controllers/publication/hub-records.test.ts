@@ -118,7 +118,7 @@ describe('records on a hub that is not embedded', () => {
         code: 0,
         stdout: expect.stringMatching(
           new RegExp(
-            `byte for byte .*put together anew of commit ${record.commit?.id.slice(0, 12)} and the hub as it is now`,
+            `byte for byte .*rebuilt from commit ${record.commit?.id.slice(0, 12)} and the hub as it is now`,
           ),
         ) as string,
       });
