@@ -133,7 +133,7 @@ describe('records on a hub that is not embedded', () => {
     await fleet.hub.api.mergePatch(MANAGED_CLUSTER, { namespace: '', name: 'c2' }, patch);
     expect(await replay(records[0]!, '--repo', fleet.git.path)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('another decision, from inputs put together anew') as string,
+      stdout: expect.stringContaining('another decision, from inputs rebuilt') as string,
       stderr: expect.stringContaining('That proves nothing') as string,
     });
   });
