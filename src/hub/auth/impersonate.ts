@@ -51,7 +51,7 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
   };
 }
 
-/** Almost no request does, and every request comes by here. */
+/** Almost no request has these headers, and every request passes here. */
 function asksForAnother(request: HubRequest): boolean {
   for (const header in request.headers) if (header.startsWith('impersonate-')) return true;
   return false;

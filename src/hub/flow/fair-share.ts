@@ -117,7 +117,7 @@ export class FairShare {
     flow.waiting.splice(at, 1);
     this.#waiting -= 1;
     waiter.reject(new NoRoomError('time-out'));
-    // It may have been the one that everybody else waited behind.
+    // It may have been the one that all others waited behind.
     this.#dispatch();
     this.#forget(user, flow);
   }
@@ -135,7 +135,7 @@ export class FairShare {
     }
   }
 
-  /** Who gets what is free. A large amount is not passed over for smaller ones, or it would wait forever. */
+  /** Grants what is free. A large request is not skipped in favour of smaller ones, or it would wait forever. */
   #next(): { readonly user: string; readonly flow: Flow } | undefined {
     const { capacity, perUser } = this.#limits;
     let best: { readonly user: string; readonly flow: Flow } | undefined;

@@ -16,7 +16,7 @@ export interface ClusterGauges {
   readonly logBytes: number;
 }
 
-/** What is read whenever somebody asks for the metrics. */
+/** Values that are read for each request of the metrics. */
 export interface HubGauges {
   readonly clusters: () => readonly ClusterGauges[];
   readonly levels: () => readonly LevelGauges[];
@@ -31,7 +31,7 @@ export interface HubGauges {
 export interface FinishedRequest {
   readonly code: number;
   readonly durationMs: number;
-  /** The caller is known and may do it; what others ask for never becomes a label. */
+  /** The caller is authenticated and authorized; requests of others never become labels. */
   readonly allowed: boolean;
 }
 
@@ -103,7 +103,7 @@ export class RequestMetrics {
       subresource: known ? info.subresource : '',
       code: String(code),
     });
-    // A watch takes as long as it is wanted.
+    // The duration of a watch is the client's choice.
     if (verb !== 'watch') this.#duration.observe({ verb }, durationMs / 1000);
   }
 }

@@ -14,7 +14,7 @@ interface Grant {
   readonly rules: readonly PolicyRule[];
 }
 
-/** Stored objects never change, so what was read from one holds as long as it does. */
+/** Stored objects never change, so what was read from one is valid while it is stored. */
 const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
 const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
 
