@@ -18,7 +18,10 @@ export interface DecidedWorldsOptions {
 /** Of a world that was out of date when it was made. */
 const NO_REVISION = -1;
 
-/** What results were decided from: whether their worlds showed the hub at one commit, and what was published there. */
+/**
+ * The worlds that results were decided from: whether they showed the hub at one commit, and what was published in
+ * them.
+ */
 export class DecidedWorlds {
   readonly #options: DecidedWorldsOptions;
   readonly #whole = new WeakSet<World>();
