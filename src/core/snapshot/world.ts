@@ -9,7 +9,7 @@ import type { Placement } from '../model/kind/placement.ts';
  * Placements are scheduled in the listed order: each one's new decisions replace its old ones before the next.
  */
 export interface World {
-  /** RFC 3339 instant that means the present. */
+  /** The current time, RFC 3339. */
   readonly now: string;
   readonly placements: readonly Placement[];
   readonly clusters: readonly ManagedCluster[];

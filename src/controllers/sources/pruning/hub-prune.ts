@@ -140,7 +140,7 @@ async function prune(
   await parts.registry.annotate({
     ...noteHeld('', '', false),
     ...noteMembersBefore(undefined),
-    // A release starts again.
+    // A release resets the counts.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
       : {

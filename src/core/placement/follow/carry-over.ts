@@ -44,7 +44,7 @@ export function carryOver(
     kept: new Map([...state.kept].map(([name, scores]) => [name, renumberScores(scores, numbers)])),
     selected: renumber(state.selected, numbers),
     recorded: renumberOwn(state.recorded, numbers),
-    // Numbers and counts start again.
+    // Numbers and counts are different afterwards.
     standing: undefined,
     journalLength: undefined,
   };

@@ -80,7 +80,7 @@ export class ListedPlacements {
     if (this.#compiled.length > count) this.#list(this.#compiled, this.#states);
   }
 
-  /** Compiles each again, in its place. */
+  /** Compiles each placement again, in place. */
   replaceAll(replace: (placement: Placement, state: DecidedState | undefined) => Listed): void {
     const all = this.#compiled.map(({ placement }, position) => replace(placement, this.#states[position]));
     this.#list(

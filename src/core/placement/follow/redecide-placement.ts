@@ -20,7 +20,7 @@ import type { Entry, Standing, StandingBasis } from '../decide/standing.ts';
 export interface Happening {
   readonly book: DecisionBook;
   readonly touched: readonly number[];
-  /** Clusters that cannot be selected need not be at their exact place. Default: no. */
+  /** Clusters that cannot be selected may be out of order. Default: no. */
   readonly mayLag?: boolean | undefined;
 }
 

@@ -31,7 +31,7 @@ export function recallState(
     const count = removed.count;
     if (spec !== specOfRemovals) removals = [];
     specOfRemovals = spec;
-    // A release starts again.
+    // A release resets the counts.
     if (released != null) {
       removals = [];
       spent = withSpent(spent, released.token);

@@ -38,7 +38,7 @@ export function rememberedUnderWay(making: Making): PublishState {
     move: undefined,
     ...state,
     specHash: hash,
-    // A release starts again only when its change is done.
+    // A release resets the removals only when its change is done.
     removals: earlierRemovals(state, { ...from, released: undefined, specHash: hash }),
     change: changeTo(listedClusters(purpose.plan.pages), from),
   };
