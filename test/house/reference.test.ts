@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Metric, Registry } from 'prom-client';
@@ -11,11 +10,14 @@ import type { ControllerHttpOptions } from '../../src/app/serve/http/controller-
 import { ControllerMetrics } from '../../src/app/serve/http/controller-metrics.ts';
 import { RequestMetrics } from '../../src/hub/http/request-metrics.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
+import { repositoryFiles } from './repository-files.ts';
 
 const PAGE = 'docs/reference.md';
 const page = readFileSync(PAGE, 'utf8');
 const named = new Set([...page.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ''));
-const sources = filesOf('src', 'plugin').map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+const sources = repositoryFiles('src', 'plugin')
+  .filter((file) => /\.(ts|ya?ml)$/.test(file))
+  .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 
 describe('annotations and labels', () => {
   const ours = new Set(sources.flatMap(({ text }) => text.match(/\bberth\.dev\/[\w-]+/g) ?? []));
@@ -180,10 +182,3 @@ function reasonsIn({ file, text }: { readonly file: string; readonly text: strin
 
 /** Local functions that make conditions; their second argument is the reason. */
 const MAKE_CONDITIONS: ReadonlySet<string> = new Set(['available', 'plan', 'condition', 'hold', 'no']);
-
-function filesOf(...folders: readonly string[]): readonly string[] {
-  return execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...folders])
-    .toString('utf8')
-    .split('\0')
-    .filter((file) => /\.(ts|ya?ml)$/.test(file));
-}
