@@ -33,6 +33,18 @@ describe('pages', () => {
     expect(broken).toEqual([]);
   });
 
+  it('name source files and folders that exist', () => {
+    // CONTRIBUTING also says where new files go.
+    const described = pages.filter(({ page }) => page !== 'CONTRIBUTING.md');
+    const missing = described.flatMap(({ page, text }) =>
+      [...text.matchAll(/`((?:src|plugin|test|examples|scripts)\/[\w./-]+)`/g)]
+        .map(([, path]) => path ?? '')
+        .filter((path) => !existsSync(path))
+        .map((path) => `${page}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it(`have lines of prose of at most ${MAX_PROSE} characters`, () => {
     const held = pages.filter(({ page }) => !WITH_LONG_LINES.has(page));
     const long = held.flatMap(({ page, text }) =>
