@@ -46,7 +46,7 @@ export class BearerTokens {
     const sent = /^Bearer +([^\s]+)\s*$/i.exec(header)?.[1] ?? '';
     const digest = createHash('sha256').update(sent).digest();
     let found: TokenEntry | undefined;
-    // No early exit: the time must not tell which token nearly fitted.
+    // No early exit: the time must not reveal which token was nearly right.
     for (const entry of this.#tokens.current(this.#clock.now()) ?? [])
       if (timingSafeEqual(entry.digest, digest)) found = entry;
     // Of two headers a proxy may have looked at the other one.

@@ -20,7 +20,7 @@ export interface PluginAnswer {
 export interface EndpointOptions {
   readonly source: PluginSource;
   readonly tokens: Pick<BearerTokens, 'identify'>;
-  /** Told once per request, for metrics and the log. */
+  /** Called once per request, for metrics and the log. */
   readonly onAnswer?: (answer: PluginAnswer) => void;
 }
 
@@ -86,7 +86,7 @@ export class GetparamsEndpoint {
     if (problem !== undefined) return refuse(503, `Berth cannot answer yet: ${problem}`);
     const placement = source.placement(name);
     if (placement === undefined)
-      return refuse(404, `nothing is published for placement ${name}: kubectl describe placement tells why`);
+      return refuse(404, `nothing is published for placement ${name}: kubectl describe placement says why`);
     if (!staysInSets(placement, grant, source))
       return refuse(
         403,

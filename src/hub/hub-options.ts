@@ -5,7 +5,7 @@ import type { AdmissionCheck } from './write/write-request.ts';
 export interface HubOptions {
   /** Everything the hub keeps: keys, tokens, logs. Created with mode 0700; one process at a time. */
   readonly dataDir: string;
-  /** Loopback and a free port unless told otherwise. */
+  /** Default: loopback and a free port. */
   readonly listen?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
   /** Names of member clusters, served below `/clusters/NAME`. */
   readonly members?: readonly string[] | undefined;

@@ -1,5 +1,5 @@
 /**
- * Tells everybody who subscribed what happened, in the order of the subscriptions. Events go one way: a listener notes what it needs
+ * Notifies all subscribers of an event, in the order of the subscriptions. Events go one way: a listener notes what it needs
  * and answers nothing.
  */
 export class Subscribers<Event> {

@@ -61,7 +61,7 @@ const CHAPTERS = [
   /publish {3}guestbook\/frontend: PlacementDecisions say cluster2/,
   /"clusterName": "cluster2"/,
   /guestbook\/redis: 1 → 1 clusters/,
-  /Everything went as it should/,
+  /Every step succeeded/,
 ];
 
 describe('berth demo', () => {
@@ -106,7 +106,7 @@ describe('berth demo', () => {
     expect((await again.exit).code, again.text()).toBe(0);
     expect(again.text()).toMatch(/hub follows Git: 0 objects written/);
     expect(again.text()).not.toMatch(
-      /ManifestWork \S+ (created|updated|deleted)|PlacementDecisions say|put right/,
+      /ManifestWork \S+ (created|updated|deleted)|PlacementDecisions say|corrected/,
     );
   });
 

@@ -141,7 +141,7 @@ describe('two controllers for one repository on one hub', () => {
       expect(await leader.ended()).toBe(3);
     });
     expect(writes).toBe(0);
-    expect(leader.log).toContain('lease lost, nothing is written any more');
+    expect(leader.log).toContain('lease lost, writing stopped');
     expect(await published()).toBe(all(3));
     leader.start();
     expect(await leader.whenReady('standby')).toBe((await lease()).holderIdentity);
@@ -182,7 +182,7 @@ describe('two controllers for one repository on one hub', () => {
     const { leaseTransitions } = await lease();
     // Mostly the one that led goes on; where the other one was faster it has to end.
     if (leaseTransitions > 0) expect(await leader.ended()).toBe(3);
-    else expect(leader.log).toContain('lease renewed, writing goes on');
+    else expect(leader.log).toContain('lease renewed, writing continues');
   });
 
   it('one that follows other sources is not kept from its own', async () => {

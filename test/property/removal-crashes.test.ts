@@ -99,7 +99,7 @@ describe.each([true, false])('kill -9 at every write to the hub (the last one is
       await serve({ budget });
       const { message } = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
       // As many as went before count with those that would go now: three are too many, in whatever steps they come.
-      const counts = /^(\d) of (\d) clusters would go(?:, after (\d))?/.exec(message) ?? [];
+      const counts = /^(\d) of (\d) clusters would be removed(?:, after (\d))?/.exec(message) ?? [];
       const [now, of, before] = counts.slice(1).map((digits = '0') => Number(digits)) as [
         number,
         number,

@@ -180,7 +180,7 @@ describe('a bearer token in the clear', () => {
     fleet = await ServedFleet.create();
   });
   afterAll(() => fleet.close());
-  const WARNING = 'bearer tokens and secrets of webhooks travel in the clear';
+  const WARNING = 'bearer tokens and secrets of webhooks are sent unencrypted';
 
   it.each<[string, string, object, boolean]>([
     ['beyond this machine', '0.0.0.0', {}, true],
@@ -206,12 +206,12 @@ describe('a bearer token in the clear', () => {
     const { io, stderr } = makeCliIo();
     const tokenFile = join(fleet.dataDir, 'tokens');
     await runCli(['status', '--server', 'http://berth.invalid:1', '--token-file', tokenFile], io);
-    expect(stderr()).toContain('warning: the token travels in the clear');
+    expect(stderr()).toContain('warning: the token is sent unencrypted');
     await fleet.stop();
   });
 
   it.each([
-    [['--tls-cert', 'a'], '--tls-cert: means nothing where nobody listens'],
+    [['--tls-cert', 'a'], '--tls-cert: has no effect without --listen'],
     [['--listen', ':0', '--tls-cert', 'a'], '--tls-cert: needs --tls-key'],
     [['--listen', ':0', '--tls-key', 'a'], '--tls-cert: needs --tls-key'],
     [['--listen', ':0', '--protect-metrics'], '--protect-metrics: needs --token-file'],

@@ -5,7 +5,7 @@ const LOOKS = 10;
 /**
  * Calls back once this process has had the processor for `limitMs`, and no sooner than `limitMs` from now: what a thread of ours has
  * not done within is out of bounds on a machine of any speed. A limit on time alone blames the thread for a machine that others keep
- * busy, or that stood still. The other threads' work counts too, since Node 20 cannot tell them apart: so the limit must be many
+ * busy, or that was paused. The other threads' work counts too, since Node 20 cannot separate them: so the limit must be many
  * times what a thread needs.
  *
  * @returns to be called when it is done

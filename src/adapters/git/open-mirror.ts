@@ -20,7 +20,7 @@ export async function openMirror(options: MirrorOptions, isSigned: boolean): Pro
     throw needsGitProgram(
       `Git repository ${options.url}`,
       'checking signatures',
-      'take the signature policy out of the source, if nobody has to vouch for its commits',
+      'remove the signature policy from the source if its commits need no signature',
     );
   // A quarter of a second that a start with git need not wait for.
   const { InProcessMirror } = await import('./in-process/in-process-mirror.ts');

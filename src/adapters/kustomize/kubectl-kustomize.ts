@@ -20,7 +20,7 @@ export type KustomizeResult =
 
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** Address space: a file of a few hundred bytes may stand for more than any memory holds. */
+/** Address space: a file of a few hundred bytes may expand to more than any memory holds. */
 const MAX_MEMORY_BYTES = 2 * 1024 ** 3;
 /** The port of the discard service. */
 const NOWHERE = 'http://127.0.0.1:9';

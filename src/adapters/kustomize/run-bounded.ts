@@ -18,7 +18,7 @@ export type BoundedEnd =
       readonly kind: 'exited';
       readonly exitCode: number;
       readonly stdout: string;
-      /** The beginning: programs that crash tell the reason first. */
+      /** The beginning: programs that crash print the reason first. */
       readonly stderr: string;
     }
   | { readonly kind: 'killed'; readonly signal: string }

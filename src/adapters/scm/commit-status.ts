@@ -6,7 +6,7 @@ export interface CommitStatus {
   readonly state: 'pending' | 'success' | 'failure' | 'error';
   /** One sentence; forges cut it at 140 characters, so do we. */
   readonly description: string;
-  /** Tells our statuses apart: `berth/fleet`. */
+  /** Identifies our statuses: `berth/fleet`. */
   readonly context: string;
   /** Where to read more; Bitbucket insists on one. */
   readonly targetUrl?: string | undefined;

@@ -39,7 +39,10 @@ export class GitHubApp {
     return { type: 'password', username: 'x-access-token', password: await this.token() } as const;
   }
 
-  /** The token was refused: it was revoked, is of before a change of what the app may do, or ended by another clock than ours. */
+  /**
+   * The token was refused: it was revoked, is older than a change of the app's rights, or expired by another clock
+   * than ours.
+   */
   forget(): void {
     this.#token = undefined;
   }

@@ -198,7 +198,7 @@ function parseBitbucket(payload: Payload, event: string | undefined): WebhookEve
   };
 }
 
-/** Where one delivery may tell of several refs: the ref, when it is the only one. */
+/** Where one delivery may report several refs: the ref, when it is the only one. */
 function onlyRef(payload: Payload, list: readonly string[], place: readonly string[]): string | undefined {
   return payload.at(...list, 1) === undefined ? payload.text(...list, 0, ...place) : undefined;
 }

@@ -1,4 +1,4 @@
-/** What a forge told us, in our words. It is only a hint: the repository is asked before anything is done. */
+/** What a forge reported, in our terms. It is only a hint: the repository is asked before anything is done. */
 export type WebhookEvent =
   | {
       readonly kind: 'push';

@@ -6,7 +6,7 @@ import { headerOf, WEBHOOK_PROVIDERS } from './webhook-event.ts';
 import type { WebhookEvent, WebhookHeaders, WebhookProvider } from './webhook-event.ts';
 
 export interface WebhookHandlerOptions {
-  /** Only providers that stand here are answered at all. */
+  /** Only providers that are here are answered at all. */
   readonly providers: Readonly<Partial<Record<WebhookProvider, WebhookSecrets>>>;
   readonly nowMs: () => number;
   /** Called once per delivery; must return at once (enqueue a key). */
@@ -66,7 +66,7 @@ function providerOf(url: string): WebhookProvider | undefined {
   return WEBHOOK_PROVIDERS.find((provider) => provider === last);
 }
 
-/** The name of a delivery is not signed: whoever sends a body again that was seen on its way causes one more fetch, and no more. */
+/** The name of a delivery is not signed: a replayed body causes one more fetch, and nothing else. */
 function isRepeated(seen: Set<string>, provider: WebhookProvider, headers: WebhookHeaders): boolean {
   const id = DELIVERY_HEADERS.map((name) => headerOf(headers, name)).find((value) => value !== undefined);
   if (id === undefined) return false;

@@ -17,7 +17,7 @@ export class JsonFileMap<T> {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #values: Map<string, T>;
-  /** What stands in the file of each entry that did not change since: a map of thousands is written again for a few of them. */
+  /** What is in the file of each entry that did not change since: a map of thousands is written again for a few of them. */
   readonly #texts = new Map<string, string>();
   readonly #journal: MapJournal<T>;
   #generation = 0;
@@ -51,7 +51,7 @@ export class JsonFileMap<T> {
 
   /**
    * Sets, and resolves when that is on the disk: an append, shared by all that ask while one is under way.
-   * @throws what the file system throws; the value is set all the same, and written when that is possible again
+   * @throws what the file system throws; the value is set anyway, and written when that is possible again
    */
   persist(key: string, value: T): Promise<void> {
     this.set(key, value);
@@ -83,7 +83,7 @@ export class JsonFileMap<T> {
 
   /**
    * Resolves when the file says what the map says now.
-   * @throws what the file system throws; it is written later all the same
+   * @throws what the file system throws; it is written later anyway
    */
   async flush(): Promise<void> {
     this.#pending?.();

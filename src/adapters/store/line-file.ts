@@ -24,7 +24,7 @@ export class LineFile {
       await handle.appendFile(textOf(lines));
       if (until === 'durable') await handle.datasync();
     } catch (error) {
-      // Nobody knows how much of it was written.
+      // It is unknown how much of it was written.
       await this.close().catch(() => undefined);
       throw error;
     }

@@ -24,7 +24,7 @@ const SEGMENT = /^(\d{10})-[0-9a-f]{8}\.seg$/;
 
 /**
  * A bounded cache on disk of records that never change under their key. Only ever a shortcut: nothing here throws, what is
- * damaged or gone counts as absent, and what cannot be written is told and forgotten. Several processes may share the folder:
+ * damaged or gone counts as absent, and what cannot be written is reported and forgotten. Several processes may share the folder:
  * files appear whole under names of their own, and one that another process merged away is simply not found.
  */
 export class RecordCache {
@@ -53,7 +53,7 @@ export class RecordCache {
     return left;
   }
 
-  /** Adds records in the background; `isLive` tells what may not go when the cache is full. */
+  /** Adds records in the background; `isLive` says which records must stay when the cache is full. */
   add(records: readonly CacheRecord[], isLive: (key: string) => boolean): void {
     this.#writing = this.#writing
       .then(() => this.#write(records))

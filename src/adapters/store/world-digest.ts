@@ -116,7 +116,7 @@ function pieceOf(key: string): number {
   let number = pieceNumbers.get(key);
   if (number === undefined) {
     number = Number.parseInt(sha256(key).slice(0, 4), 16) % PIECES;
-    // Names come and go for ever; the table must not.
+    // Names come and go forever; the table must not.
     if (pieceNumbers.size > 200_000) pieceNumbers.clear();
     pieceNumbers.set(key, number);
   }

@@ -78,7 +78,7 @@ class BlockReader {
     this.#indent = -1;
   }
 
-  /** A mapping whose first key stands at `#start`, in column `indent`. */
+  /** A mapping whose first key is at `#start`, in column `indent`. */
   #mapping(indent: number, depth: number): unknown {
     if (depth > MAX_DEPTH) return this.#giveUp();
     const result: Record<string, unknown> = {};
@@ -93,7 +93,7 @@ class BlockReader {
     return result;
   }
 
-  /** A list whose first dash stands at `#start`, in column `indent`. */
+  /** A list whose first dash is at `#start`, in column `indent`. */
   #list(indent: number, depth: number): unknown {
     if (depth > MAX_DEPTH) return this.#giveUp();
     const result: unknown[] = [];
@@ -221,13 +221,13 @@ class BlockReader {
   }
 }
 
-/** 1: may stand in a key, 2: may also start one. */
+/** 1: may be in a key, 2: may also start one. */
 const KEY_CHARACTERS = new Uint8Array(128);
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_')
   KEY_CHARACTERS[char.charCodeAt(0)] = 2;
 for (const char of '0123456789./-') KEY_CHARACTERS[char.charCodeAt(0)] = 1;
 
-/** Keys repeat from file to file: the string of before is used again, which saves the engine from hashing a new one. */
+/** Keys repeat from file to file: the same string is used again, which saves the engine from hashing a new one. */
 const KNOWN_KEYS: (string | undefined)[] = Array<string | undefined>(4096).fill(undefined);
 
 /** The key of `key:` at an offset of an ASCII text; undefined when there is none, or one that is not a plain string. */

@@ -42,7 +42,7 @@ export class DocumentLocator {
     });
   }
 
-  /** Every syntax error that can be told apart, in order. */
+  /** Every syntax error that can be distinguished, in order. */
   errors(): SyntaxFinding[] {
     const { errors, warnings } = this.#document;
     // Unknown tags are warnings there, and errors here.
@@ -58,12 +58,12 @@ export class DocumentLocator {
     });
   }
 
-  /** Where the first key or value of the document stands. */
+  /** Where the first key or value of the document is. */
   start(): Position {
     return this.#positionAt(this.#document.contents?.range?.[0] ?? 0);
   }
 
-  /** Where the field stands; when it is missing, where the nearest enclosing one does. */
+  /** Where the field is; when it is missing, where the nearest enclosing one is. */
   locate(path: FieldPath, at: 'key' | 'value'): Position {
     let node: unknown = this.#document.contents;
     let keyOffset: number | undefined;
@@ -103,7 +103,7 @@ export class DocumentLocator {
 
   #positionAt(offset: number): Position {
     const { line, col } = this.#lines.linePos(offset);
-    // Line 0 means that nothing was read; everything then stands at the start.
+    // Line 0 means that nothing was read; then every place is the start.
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 }

@@ -16,7 +16,7 @@ import { splitDocuments } from './split-documents.ts';
 import type { DocumentText } from './split-documents.ts';
 import { syntaxProblems } from './syntax-problems.ts';
 
-/** Where an object stands inside its file, for locating its fields later (locate-fields.ts). */
+/** Where an object is inside its file, for locating its fields later (locate-fields.ts). */
 export interface ManifestPlace {
   /** Which document of the file, from 0; blank documents do not count. */
   readonly document: number;
@@ -50,8 +50,8 @@ interface Context {
 }
 
 /**
- * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each entry of a List, stands or
- * falls alone; everything that is wrong is reported, with its line and column. Never throws for what the text holds.
+ * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each entry of a List, is judged
+ * by itself; everything that is wrong is reported, with its line and column. Never throws for what the text holds.
  */
 export function parseManifests(input: ManifestFile): ParsedFile {
   const { file, text, commit, budget = DEFAULT_YAML_BUDGET } = input;
@@ -154,7 +154,7 @@ function reportFindings(candidate: Candidate, findings: readonly ManifestFinding
   }
 }
 
-/** `Placement team-a/web`, as far as the broken object still tells. */
+/** `Placement team-a/web`, as far as the broken object still says. */
 function objectName(value: unknown): string | undefined {
   if (!isMapping(value) || typeof value['kind'] !== 'string') return undefined;
   const metadata = value['metadata'];

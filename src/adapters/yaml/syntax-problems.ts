@@ -17,7 +17,7 @@ const HINTS: Readonly<Record<string, string>> = {
   BAD_INDENT: 'align the line with its neighbours, and indent what belongs to a key deeper than the key',
   DUPLICATE_KEY: 'remove one of the two: tools disagree on which one counts',
   BLOCK_AS_IMPLICIT_KEY: 'put text that holds ": " or starts a list in quotes',
-  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line and be followed by ": "',
+  MULTILINE_IMPLICIT_KEY: 'a key must be on one line and be followed by ": "',
   MISSING_CHAR: 'a quote or bracket opened here, or above, is not closed',
 };
 

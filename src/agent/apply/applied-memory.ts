@@ -12,20 +12,20 @@ interface Attempt {
 interface Remembered {
   readonly wanted: string;
   readonly led: string;
-  /** Of the object as it came back: equal means nothing at all changed. */
+  /** Digest of the object in the answer: equal means that nothing changed. */
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
 }
 
 /**
- * What writing a manifest led to, per object of one work: the API server adds defaults, so wanted and live differ for ever, and
- * without this every pass would write again. A status that changes does not count, so it causes no writes either.
+ * Stores the result of writing a manifest, per object of one work. The API server adds defaults, so wanted and live
+ * objects always differ; without this every pass would write again. A change of status does not count.
  */
 export class AppliedMemory {
   readonly #outcomes = new Map<number, Attempt>();
   readonly #byOrdinal = new Map<number, Remembered>();
 
-  /** Is the live object still what writing exactly this led to? */
+  /** Whether the live object is still the result of writing exactly this. */
   isSettled(ordinal: number, wanted: string, live: KubeObject): boolean {
     const remembered = this.#byOrdinal.get(ordinal);
     if (remembered?.wanted !== wanted || remembered.uid !== live.metadata.uid) return false;
@@ -35,7 +35,7 @@ export class AppliedMemory {
     return true;
   }
 
-  /** Did this process bring it about, so that the memory is to be believed? */
+  /** Whether this process wrote it, so that the memory is valid. */
   knows(ordinal: number): boolean {
     return this.#byOrdinal.has(ordinal);
   }
@@ -55,7 +55,7 @@ export class AppliedMemory {
     return this.#outcomes.get(ordinal)?.outcome;
   }
 
-  /** Was the last attempt hopeless, and nothing changed since that could make a difference? */
+  /** Whether the last attempt failed for good, and nothing relevant changed since. */
   isHopeless(ordinal: number, live: KubeObject): boolean {
     const attempt = this.#outcomes.get(ordinal);
     return (
@@ -66,13 +66,13 @@ export class AppliedMemory {
   }
 }
 
-/** Of everything a manifest can set: content, labels, annotations, owner references, finalizers. */
+/** Digest of everything a manifest can set: content, labels, annotations, owner references, finalizers. */
 function fingerprint(live: KubeObject): string {
   const { labels, annotations, ownerReferences, finalizers } = live.metadata;
   return digestOf(canonicalJson([contentOf(live), labels, annotations, ownerReferences, finalizers]));
 }
 
-/** Names what is wanted: the manifest and every input that changes what is written. */
+/** Digest of what is wanted: the manifest and every input that changes what is written. */
 export function wantedDigest(...inputs: readonly unknown[]): string {
   return digestOf(canonicalJson(inputs));
 }

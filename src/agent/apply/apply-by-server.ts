@@ -13,8 +13,8 @@ import { removeIgnoredFields } from './ignore-fields.ts';
 const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
 
 /**
- * Strategy ServerSideApply, then the owner references by a patch of their own: they are shared with other works. In between a
- * claim stands for ours.
+ * Strategy ServerSideApply, then the owner references by a separate patch, because they are shared with other works.
+ * In between a claim marks the object as ours.
  */
 export async function applyByServer(context: ApplyContext): Promise<StrategyResult> {
   const config = context.strategy?.serverSideApply ?? {};
@@ -32,7 +32,7 @@ export async function applyByServer(context: ApplyContext): Promise<StrategyResu
 }
 
 interface Applied extends StrategyResult {
-  /** To be remembered once the owner references stand too. */
+  /** To be remembered once the owner references are written too. */
   readonly wanted?: string;
 }
 

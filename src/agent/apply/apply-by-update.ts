@@ -11,7 +11,7 @@ import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
 
-/** Strategy Update: create, or bring the object to what the manifest says, by the rule of its kind. */
+/** Strategy Update: creates the object, or changes it to the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
   const { task, ownership, memory } = context;
   if (context.likelyNew) return createOrElse(context, applyByUpdate);
@@ -38,7 +38,7 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   }
 }
 
-/** After a restart: does the object only look different because the API server fills in defaults? Costs one read. */
+/** After a restart: whether the object differs only by defaults of the API server. Costs one read. */
 async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
   const { task, memory, cluster, appliedBefore, live } = context;
   if (!appliedBefore || memory.knows(task.meta.ordinal)) return false;
@@ -77,7 +77,10 @@ async function create(context: ApplyContext): Promise<KubeObject> {
   return object;
 }
 
-/** For what the API server cannot change: the object goes and comes back, in one pass, only ever the one that was looked at. */
+/**
+ * For fields that the API server cannot change: deletes and creates the object again in one pass, with its uid as
+ * precondition.
+ */
 async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeObject> {
   if (!(await context.mayDelete()))
     throw new InputError('can only be changed by replacing it, which the executor may not (delete)', {
@@ -88,7 +91,7 @@ async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeOb
   return create(context);
 }
 
-/** Adds, refreshes or takes away our owner reference, and ends the claim to one, nothing else. */
+/** Adds, refreshes or removes our owner reference, and removes the claim. */
 export async function fixOwners(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
   const { cluster, task, ownership } = context;
   const before = live.metadata.ownerReferences ?? [];

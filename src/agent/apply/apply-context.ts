@@ -16,17 +16,17 @@ export interface ApplyContext {
   readonly task: ReadyTask;
   readonly ownership: Ownership;
   readonly strategy: UpdateStrategy | undefined;
-  /** The live object is read from the server, not from the watch: the last try met a conflict. */
+  /** The live object is read from the server, not from the watch: the last attempt had a conflict. */
   readonly fresh: boolean;
   /** Nothing suggests that the object exists: creating it right away saves a read. */
   readonly likelyNew: boolean;
-  /** By the work's status this very version was applied, maybe by a process before this one. */
+  /** The work's status says that this version was applied, perhaps by an earlier process. */
   readonly appliedBefore: boolean;
   /** May the work's executor delete the object? True without an executor. */
   readonly mayDelete: () => Promise<boolean>;
 }
 
-/** What a strategy made of it; without object where none is read (ReadOnly). */
+/** The result of a strategy; without an object where none is read (ReadOnly). */
 export interface StrategyResult {
   readonly object?: KubeObject | undefined;
   /** The cluster was written to. */

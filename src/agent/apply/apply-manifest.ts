@@ -14,7 +14,7 @@ export async function applyManifest(context: ApplyContext): Promise<ApplyOutcome
     return { kind: 'applied', object, wrote };
   } catch (error) {
     const ignoreField = error instanceof IgnoreFieldError;
-    // Only the other manager can give the fields up: trying again soon would only be noise.
+    // Only the other manager can release the fields: trying again soon is useless.
     const lost = isApplyConflict(error);
     return {
       kind: 'failed',

@@ -29,7 +29,7 @@ export interface ApplyWork {
   readonly tasks: readonly ManifestTask[];
   readonly name: string;
   readonly owner: OwnerReference;
-  /** Only what others changed is to be put right; the work itself says what it said before. */
+  /** Only drift is to be corrected; the work itself did not change. */
   readonly drift: boolean;
   /** Has the work's status this manifest as complete? Then it is not touched again. */
   readonly isComplete: (task: ManifestTask) => boolean;
@@ -41,7 +41,7 @@ export interface ApplyWork {
   readonly signal: AbortSignal;
 }
 
-/** The manifests of a work, each resolved or with the reason why not. */
+/** The manifests of a work, each resolved or with an error. */
 export async function readManifests(
   spec: ManifestWorkSpec,
   cluster: KubeApi,
@@ -117,15 +117,15 @@ async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): P
   });
 }
 
-/** An object that is not owned is applied without the right to delete; what replaces it needs that right all the same. */
+/** An object that is not owned is applied without the right to delete; what replaces it needs that right anyway. */
 async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise<boolean> {
   const choice = chosenExecutor(spec.executor);
   return choice.kind === 'none' || (choice.kind === 'account' && reviews.may(choice.account, 'delete', task));
 }
 
 /**
- * Drift that is not ours to correct at once: an object that another work owns too (each would undo the other for ever; the resync
- * settles who was last), and one that already refused us in just this state.
+ * Drift that is not ours to correct at once: an object that another work owns too (each would undo the other forever;
+ * the resync decides), and one that refused the same write in the same state.
  */
 async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
   const last = work.memory.lastOutcome(task.meta.ordinal);

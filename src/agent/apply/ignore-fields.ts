@@ -46,7 +46,7 @@ function requireSameObject(manifest: KubeObject, stripped: KubeObject): void {
   });
 }
 
-/** The last segment goes from every map that the rest of the path leads to; lists are left alone. */
+/** Removes the last segment from every map that the rest of the path leads to; lists are not changed. */
 function removeByPath(object: unknown, path: string): void {
   const dot = path.lastIndexOf('.');
   if (dot === -1) throw failure(path, 'has no ".", expected a path such as .spec.replicas');
@@ -55,7 +55,7 @@ function removeByPath(object: unknown, path: string): void {
   const parsed = parseJsonPath(`{${prefix === '' ? '@' : prefix}}`);
   if (!parsed.ok) throw failure(path, parsed.error);
   const found = findResults(parsed.template, object);
-  // What is not there need not be removed.
+  // An absent field need not be removed.
   if (!found.ok) return;
   for (const target of found.results.flat())
     if (typeof target === 'object' && target !== null && !Array.isArray(target))

@@ -31,7 +31,7 @@ interface Answer {
 
 /**
  * Runs jq programs in a thread of its own: WebAssembly cannot be interrupted, a thread can be ended. One at a time; the thread is
- * started with the first program, kept, and made anew after a program that took too long.
+ * started with the first program, kept, and created again after a program that took too long.
  */
 export class JqRunner {
   readonly #start: () => Promise<Worker>;

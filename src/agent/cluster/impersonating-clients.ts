@@ -6,7 +6,7 @@ import type { ImpersonatedUser } from '../../core/work/applied/executor-subject.
 /** Clients kept open; executors are few, and each has its own connections. */
 const MAX_CLIENTS = 20;
 
-/** The managed cluster as somebody else. */
+/** A client of the managed cluster as another user. */
 export class ImpersonatingClients {
   readonly #config: KubeConfig;
   readonly #clock: Clock;

@@ -10,7 +10,7 @@ export interface LiveObjectsOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly maxWatches: number;
-  /** An object that this work watches changed, appeared or went. */
+  /** An object that this work watches changed, appeared or was deleted. */
   readonly onChange: (work: string) => void;
 }
 
@@ -28,9 +28,9 @@ interface Watch {
 }
 
 /**
- * The objects of all works as they live on the managed cluster: watched (one watch per kind and namespace, shared by the works)
- * up to a limit, read one by one beyond it or until the first list is in. What it says of an object is either what the server
- * said or an error, never a guess.
+ * The objects of all works as they live on the managed cluster: watched (one watch per kind and namespace, shared by
+ * the works) up to a limit, read one by one beyond it or until the first list is in. Its answer about an object is
+ * that of the server, or an error, never a guess.
  */
 export class LiveObjects {
   readonly #options: LiveObjectsOptions;
@@ -62,8 +62,8 @@ export class LiveObjects {
   }
 
   /**
-   * The server's answer to a write of ours: seen at once, the watch's own event then says nothing new.
-   * @param by the work that wrote: it is not told of its own change
+   * The server's answer to our write. It counts at once; the event of the watch that follows is not new.
+   * @param by the work that wrote: it is not notified of its own change
    */
   written(kind: KindInfo, object: KubeObject, by: string | undefined): void {
     const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));
@@ -77,7 +77,7 @@ export class LiveObjects {
     return this.#watches.get(watchId(kind, key.namespace))?.reflector.synced === true;
   }
 
-  /** From now on exactly these objects are of interest to this work. */
+  /** Sets the objects that this work watches. */
   setInterest(work: string, objects: readonly WatchedObject[]): void {
     const wanted = new Map(objects.map((object) => [objectId(object), object]));
     const before = this.#byWork.get(work);

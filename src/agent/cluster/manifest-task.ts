@@ -81,7 +81,7 @@ function addressProblem(name: string, namespace: string, kind: KindInfo): string
   return kind.namespaced && namespace === '' ? 'the server could not find the requested resource' : undefined;
 }
 
-/** Without what only a server or the agent may say, and without a namespace where the kind has none. */
+/** Without fields that only a server or the agent may set, and without a namespace if the kind has none. */
 function inScope(manifest: KubeObject, kind: KindInfo): KubeObject {
   const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...rest } = manifest.metadata;
   const metadata = rest.labels === undefined ? rest : { ...rest, labels: withoutClaim(rest.labels) };

@@ -2,16 +2,16 @@ import type { ObjectStore } from '../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 
 interface OwnWrite {
-  /** Versions that the write has overtaken: while the store shows one of them, it is behind. */
+  /** Versions older than the write: while the store shows one of them, it is behind. */
   readonly overtaken: Set<string | undefined>;
   readonly object: KubeObject | undefined;
 }
 
-/** A watched store, seen through our own writes: after a write the answer counts until the watch has caught up. */
+/** A read-your-writes view of a watched store: after a write the answer counts until the watch has caught up. */
 export class OwnWrites {
   readonly #store: ObjectStore;
   readonly #writes = new Map<string, OwnWrite>();
-  /** The version that each of our last writes made. */
+  /** The version of each of our last writes. */
   readonly #made = new Map<string, string>();
 
   constructor(store: ObjectStore) {
@@ -47,12 +47,12 @@ export class OwnWrites {
     this.#writes.set(key, { overtaken, object });
   }
 
-  /** Did a write of ours, and nobody after it, make this version? Then its event says nothing that we do not know. */
+  /** Whether our own last write made this version. Then its event is not new. */
   isOwn(key: string, object: KubeObject | undefined): boolean {
     return object !== undefined && this.#made.get(key) === object.metadata.resourceVersion;
   }
 
-  /** The next look is at what the watch says: after a conflict, nothing of ours can be trusted. */
+  /** Drops our own write: after a conflict only the watch counts. */
   forget(key: string): void {
     this.#writes.delete(key);
     this.#made.delete(key);

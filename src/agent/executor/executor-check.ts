@@ -13,9 +13,9 @@ import {
 import type { ReadyTask } from '../cluster/manifest-task.ts';
 
 export type ExecutorAnswer =
-  /** `cluster` is to be used for the writes where it is given: the managed cluster as the executor. */
+  /** `cluster`, if given, is the client to write with: the managed cluster as the executor. */
   | { readonly kind: 'allowed'; readonly cluster?: KubeApi | undefined }
-  /** Asked again after a minute: rights are granted by people. */
+  /** Checked again after a minute: people may grant the right meanwhile. */
   | { readonly kind: 'denied'; readonly problem: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
@@ -31,9 +31,10 @@ interface ExecutorCheck {
 }
 
 /**
- * May the work's executor do what the agent is about to do in its name? Most objects are applied with the agent's own rights, so
- * this is the only guard for them; it is asked before every apply and under every strategy. RBAC objects are written as the
- * executor: whether they grant more than it holds depends on what is sent and what is there, which only the API server sees.
+ * Checks whether the work's executor may do what the agent is about to do in its name. Most objects are applied with
+ * the agent's own rights, so this is the only guard for them; it is asked before every apply and under every
+ * strategy. RBAC objects are written as the executor: whether they grant more than it holds depends on what is sent
+ * and what is there, which only the API server sees.
  */
 export async function checkExecutor(
   executor: ManifestWorkSpec['executor'],

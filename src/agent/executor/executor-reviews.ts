@@ -40,7 +40,7 @@ export class ExecutorReviews {
     this.#options = options;
   }
 
-  /** For a write: asked each time, unless there is a cache that follows RBAC. */
+  /** For a write: checked each time, unless a cache follows RBAC. */
   async may(executor: Executor, verb: ExecutorVerb, object: ReviewedObject): Promise<boolean> {
     const { rights } = this.#options;
     const question = questionOf(verb, object);
@@ -50,7 +50,7 @@ export class ExecutorReviews {
     return allowed;
   }
 
-  /** For a look at an object: an answer holds for a minute, or as long as the cache that follows RBAC holds it. */
+  /** For reading an object: an answer counts for a minute, or as long as the cache that follows RBAC holds it. */
   async mayGet(executor: Executor, object: ReviewedObject): Promise<boolean> {
     if (this.#options.rights === undefined) {
       const known = this.#reads.get(readKey(executor, questionOf('get', object)));

@@ -12,7 +12,7 @@ export interface ExecutorRightsOptions {
   readonly log: Logger;
 }
 
-/** Rights may also come from where no watch looks: other authorizers of the API server. */
+/** Rights may also come from other authorizers of the API server, which no watch covers. */
 const BELIEVED_FOR_MS = 600_000;
 /** A watch that said nothing for longer may have missed a revocation; servers prove themselves about every minute. */
 const MAX_STALENESS_MS = 150_000;
@@ -29,9 +29,10 @@ interface Remembered {
 }
 
 /**
- * What the API server answered about the rights of executors, as long as the RBAC objects it follows from stay as they were.
- * A changed binding lets go of what is known about its subjects (by name or by group), a changed role of everything. Nothing is
- * believed before the watches are up, nor when they fell silent: then the server is asked, as without this.
+ * What the API server answered about the rights of executors, as long as the RBAC objects it follows from stay as
+ * they were. A changed binding releases what is known about its subjects (by name or by group), a changed role
+ * everything. Nothing counts before the watches are up, nor after they received nothing for too long: then the server
+ * is asked.
  */
 export class ExecutorRights {
   readonly #options: ExecutorRightsOptions;
@@ -46,9 +47,9 @@ export class ExecutorRights {
 
   /** @param question names the object and what is to be done with it */
   async allowed(executor: Executor, question: string, ask: () => Promise<boolean>): Promise<boolean> {
-    // Nobody watches RBAC objects for works without an executor.
+    // RBAC objects are not watched for works without an executor.
     this.#watches ??= this.#watch();
-    // What is asked before the watches are up may be revoked before they are: nobody would tell.
+    // What is asked before the watches are up may be revoked before they are, and no event would report it.
     if (!this.#isCurrent()) return ask();
     const before = this.#remembered(executor);
     const nowMs = this.#options.clock.now();
@@ -78,7 +79,7 @@ export class ExecutorRights {
     return remembered;
   }
 
-  /** Asking again is cheap enough not to keep book of who was asked about least. */
+  /** Asking again is cheap, so the cache needs no order of use. */
   #makeRoom(): void {
     if (this.#size >= MAX_ANSWERS) this.#forget(() => true);
     this.#size += 1;

@@ -9,11 +9,11 @@ import { chosenExecutor, type ExecutorChoice } from '../../core/work/applied/exe
 import type { WatchedObject } from '../cluster/live-objects.ts';
 import { kindOfResource } from '../../core/work/applied/applied-resources.ts';
 
-/** May the agent read an object for a work and report on it? */
+/** Whether the agent may read an object for a work and report on it. */
 export type ReadAccess =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'denied'; readonly problem: string }
-  /** It could not be found out. */
+  /** It could not be determined. */
   | { readonly kind: 'failed'; readonly problem: string };
 
 const ALLOWED: ReadAccess = { kind: 'allowed' };

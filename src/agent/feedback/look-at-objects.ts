@@ -26,7 +26,10 @@ export interface LookRequest {
   readonly access: readonly ReadAccess[];
 }
 
-/** Looks at the object behind every entry of a work's status: is it there, what do its feedback and condition rules say? */
+/**
+ * Observes the object of every entry of a work's status: whether it exists, and the results of its feedback and
+ * condition rules.
+ */
 export async function lookAtObjects(request: LookRequest): Promise<readonly Observation[]> {
   const observations: Observation[] = [];
   for (const [index, { resourceMeta }] of request.entries.entries()) {

@@ -10,18 +10,18 @@ import type { WatchedObject } from '../cluster/live-objects.ts';
 import { lookAtObjects } from './look-at-objects.ts';
 import { addressOf, type ReadAccess, readAccess } from '../executor/read-access.ts';
 
-/** What a look at a work's objects led to. */
+/** The result of observing a work's objects. */
 export interface WorkLook {
   /** With Available, feedback and rule conditions as the cluster shows them now. */
   readonly status: ManifestWorkStatus;
-  /** The objects that were looked at, as far as the work's executor may get them. */
+  /** The observed objects that the work's executor may get. */
   readonly watched: readonly WatchedObject[];
   /** Some rights of the executor: `denied` is asked again after a minute, `unknown` (no answer) soon. */
   readonly rights: 'known' | 'unknown' | 'denied';
 }
 
 /**
- * Looks at the objects of a work, but never at one that its executor may not get.
+ * Observes the objects of a work, except those that its executor may not get.
  * @param justApplied results of this pass, by which objects are known already
  */
 export async function lookAtWork(

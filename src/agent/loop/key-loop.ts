@@ -11,20 +11,20 @@ export interface KeyLoopOptions {
   readonly log: Logger;
   readonly workers: number;
   readonly step: (key: string, signal: AbortSignal) => Promise<StepOutcome>;
-  /** Somebody else wrote in between; what was remembered of the key is not to be trusted. */
+  /** Another writer was faster; the memory of the key is invalid. */
   readonly onConflict: (key: string) => void;
 }
 
 /** Requests have limits of their own; a work of many objects on a slow API may still need minutes. */
 const STEP_LIMIT_MS = 300_000;
 
-/** Longer than this a timer cannot hold: look again then. */
+/** The longest time that a timer can hold; the key is checked again then. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * Runs a step for keys that are due, each key once at a time, several keys at once. A step that is not finished or throws is
- * tried again with growing delay; one key never holds up another. Unlike a reconciler, "not finished" is normal here (objects
- * that wait for their finalizers), and news about a key forgives its failures.
+ * Runs a step for keys that are due, each key once at a time, several keys at once. A step that is not finished or
+ * throws is tried again with growing delay; one key never holds up another. Unlike a reconciler, "not finished" is
+ * normal here (objects that wait for their finalizers), and an event of a key resets its failures.
  */
 export class KeyLoop {
   readonly #options: KeyLoopOptions;
@@ -67,9 +67,9 @@ export class KeyLoop {
     try {
       return await this.#inTime(key, step(key, this.#stop.signal));
     } catch (error) {
-      // What is gone is as good as changed: it may have gone while we thought we had just written it.
+      // A deletion counts as a change: the object may have been deleted right after our write.
       if (error instanceof ConflictError || isRefusal(error, 'notfound')) onConflict(key);
-      // A conflict is the normal way to learn that somebody else was faster.
+      // A conflict is the normal way to learn of another writer.
       if (error instanceof ConflictError) log.debug('changed in between, again', { key });
       else if (!this.#stop.signal.aborted)
         log.warn('step failed, again later', { key, problem: errorText(error) });
@@ -77,7 +77,7 @@ export class KeyLoop {
     }
   }
 
-  /** A step that hangs must not hold its worker for ever; every write carries its precondition, so a late one does no harm. */
+  /** A step that hangs must not hold its worker forever; every write carries its precondition, so a late one does no harm. */
   #inTime(key: string, step: Promise<StepOutcome>): Promise<StepOutcome> {
     return new Promise((resolve, reject) => {
       const cancel = this.#options.clock.schedule(STEP_LIMIT_MS, () =>

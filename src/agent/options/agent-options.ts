@@ -11,21 +11,21 @@ export interface AgentOptions {
   readonly log: Logger;
   /** Uniform in [0, 1). Default Math.random. */
   readonly random?: () => number;
-  /** Whose AppliedManifestWorks are ours. Default: the hub's hash. */
+  /** Identifies our AppliedManifestWorks. Default: the hub's hash. */
   readonly agentId?: string | undefined;
   /** How often objects that cannot be watched are looked at. Default 10 s, up to 90 % more by chance. */
   readonly statusSyncIntervalMs?: number;
-  /** How often each work is applied again without cause. Default 4 min, up to 50 % more by chance. */
+  /** How often each work is applied again without an event. Default 4 min, up to 50 % more by chance. */
   readonly resyncIntervalMs?: number;
-  /** How long an AppliedManifestWork without ManifestWork is kept. Default 1 h; 100 years and more: for ever. */
+  /** How long an AppliedManifestWork without ManifestWork is kept. Default 1 h; 100 years and more: forever. */
   readonly evictionGraceMs?: number;
   /** Works applied at the same time. Default 10. */
   readonly workers?: number;
   /** Watches on the managed cluster, one per kind and namespace. Beyond: polled. Default 200. */
   readonly maxWatches?: number;
   /**
-   * `watch`: what others change or delete is put right when seen. `resync`: only with the next resync or change of the work,
-   * as OCM's agent does.
+   * `watch`: what others change or delete is corrected when seen. `resync`: only with the next resync or change of
+   * the work, as OCM's agent does.
    */
   readonly drift?: 'watch' | 'resync';
   readonly feedback?: { readonly rawJson?: boolean; readonly maxRawJsonBytes?: number };
@@ -39,7 +39,7 @@ export interface AgentOptions {
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** What happened, for people who watch. */
+/** An event of the agent, for people who watch. */
 export type AgentEvent =
   | { readonly kind: 'applied'; readonly cluster: string; readonly work: string; readonly objects: number }
   | { readonly kind: 'failed'; readonly cluster: string; readonly work: string; readonly problem: string }

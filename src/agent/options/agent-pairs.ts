@@ -4,7 +4,7 @@ import yaml from 'js-yaml';
 import { z } from 'zod';
 import { errorText, InputError } from '../../core/errors.ts';
 
-/** One agent of a process: whose works, from which hub, to which cluster. */
+/** One agent of a process: its cluster name, hub and managed cluster. */
 export interface AgentPair {
   readonly clusterName: string;
   readonly hubKubeconfig: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { InputError } from '../../core/errors.ts';
 import type { AgentOptions, AgentSettings } from './agent-options.ts';
 
-/** Fills in the defaults (OCM's where it has them) and refuses what cannot work. */
+/** Fills in the defaults (OCM's where it has them) and refuses invalid options. */
 export function agentSettings(options: AgentOptions): AgentSettings {
   const { clusterName, hub } = options;
   if (clusterName === '')

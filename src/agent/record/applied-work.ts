@@ -61,7 +61,7 @@ export async function ensureApplied(
   );
 }
 
-/** A finalizer that somebody took away comes back; labels follow the work, those of others stay. */
+/** A finalizer that was removed is added again; labels follow the work, those of others stay. */
 function metadataPatch(
   existing: AppliedManifestWork,
   labels: Readonly<Record<string, string>> | undefined,
@@ -78,7 +78,7 @@ function metadataPatch(
   };
 }
 
-/** Writes the status when it differs. @returns the object as it stands then */
+/** Writes the status when it differs. @returns the object after that */
 export async function writeAppliedStatus(
   cluster: KubeApi,
   applied: AppliedManifestWork,
@@ -98,7 +98,7 @@ export async function writeAppliedStatus(
   );
 }
 
-/** Intents that were dealt with need not be looked at again. */
+/** Removes intents that are done. */
 export async function dropIntents(
   cluster: KubeApi,
   applied: AppliedManifestWork,

@@ -3,8 +3,9 @@ import { sortedResources, untrackedResources } from '../../core/work/applied/app
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 
 /**
- * What is about to be created, written down on the AppliedManifestWork before it is: an agent that dies between creating an object
- * and recording it would otherwise leave the object behind when its manifest, or the work, goes before the next start.
+ * The objects about to be created, stored on the AppliedManifestWork before that: an agent that dies between creating
+ * an object and recording it would otherwise leave the object behind when its manifest, or the work, goes before the
+ * next start.
  */
 export const INTENTS_ANNOTATION = 'berth.dev/applying';
 

@@ -3,7 +3,7 @@ import { type AgentState, rfc3339 } from '../state/agent-state.ts';
 import { releaseApplied } from './release-applied.ts';
 import { DONE, RETRY, type StepOutcome } from '../loop/step-outcome.ts';
 
-/** From here on a grace period means "for ever". */
+/** From here on a grace period means "forever". */
 const NEVER_MS = 100 * 365 * 24 * 3_600_000;
 
 /**
@@ -28,7 +28,7 @@ export async function evictApplied(state: AgentState, applied: AppliedManifestWo
   const leftMs = Date.parse(started) + settings.evictionGraceMs - nowMs;
   if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
   const work = applied.spec.manifestWorkName;
-  settings.log.info('ManifestWork stayed away, evicting what it applied', {
+  settings.log.info('ManifestWork is still missing, evicting its objects', {
     work,
     cluster: settings.clusterName,
   });

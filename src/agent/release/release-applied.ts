@@ -7,7 +7,7 @@ import { dropAppliedFinalizer, readApplied } from '../record/applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
 /**
- * Ends an AppliedManifestWork: deletes it, lets go of everything it applied, and takes the finalizer away when all of it is
+ * Ends an AppliedManifestWork: deletes it, releases everything it applied, and takes the finalizer away when all of it is
  * really gone. Every step can be repeated.
  * @param stays objects that are to outlive the work
  * @returns true when it is gone

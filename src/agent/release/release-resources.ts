@@ -17,9 +17,9 @@ export interface Released {
 }
 
 /**
- * Lets go of objects that a work no longer wants. Deletes only what is proven to be ours alone: the object that was just read
+ * Releases objects that a work no longer wants. Deletes only what is proven to be ours alone: the object that was just read
  * carries the owner reference of this very AppliedManifestWork (by uid), or its claim to one, and the reference of no other. The
- * uid recorded with it does not count: an agent that died after it made the object anew has not recorded the new one. Anything
+ * uid recorded with it does not count: an agent that died after it made the object again has not recorded the new one. Anything
  * unsure stays.
  * @param stays objects that are to outlive the work: they only lose our reference
  */
@@ -88,7 +88,7 @@ async function leaveToOthers(
   } catch (error) {
     if (isRefusal(error, 'notfound')) return;
     if (!(error instanceof ConflictError)) throw error;
-    throw new TransientError('changed while our owner reference was taken away', {
+    throw new TransientError('changed while our owner reference was removed', {
       code: 'agent.release',
       subject: `${kind.kind} ${name}`,
       cause: error,

@@ -27,8 +27,8 @@ export interface TrackRequest {
 }
 
 /**
- * Brings the list of applied resources up to date and lets go of what left the work. If any manifest is not fully known (its
- * kind does not resolve, its object cannot be read), nothing is let go and the list stays as it was: it throws.
+ * Brings the list of applied resources up to date and releases what left the work. If any manifest is not fully known (its
+ * kind does not resolve, its object cannot be read), nothing is released and the list stays as it was: it throws.
  */
 export async function trackResources(request: TrackRequest): Promise<Tracked> {
   const current: AppliedResource[] = [];

@@ -39,7 +39,7 @@ export class SimulatedMember {
     await registerMember(this.#options.hub, this.#options.name);
   }
 
-  /** The ManagedCluster as it stands now; changes are dealt with in order. */
+  /** The current ManagedCluster; changes are handled in order. */
   follow(cluster: ManagedCluster): Promise<void> {
     this.#last = this.#last.then(() => this.#apply(cluster));
     return this.#last;

@@ -38,7 +38,7 @@ export async function syncWork(
   const work = await withFinalizer(state, found);
   const { name } = work.metadata;
   let applied = state.appliedOf(name);
-  // Somebody deleted it by hand: what it applied goes with it, then all of it is made anew.
+  // Someone deleted it by hand: what it applied is deleted with it, then all of it is created again.
   if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
     return RETRY;
   applied = state.appliedOf(name);
@@ -219,7 +219,7 @@ function statusOf(
 
 async function recordApplied(state: AgentState, pass: Pass): Promise<void> {
   const applied = await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
-  // What was intended and is not recorded now was let go; while something failed it may still come.
+  // What was intended and is not recorded now was released; while something failed it may still be created.
   if (pass.retry === 'soon' || !hasOpenIntents(applied)) return;
   state.wroteApplied(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
 }
@@ -230,7 +230,7 @@ interface TrackInput {
   readonly status: ManifestWorkStatus;
 }
 
-/** Undefined: not everything is known, so nothing was let go. */
+/** Undefined: not everything is known, so nothing was released. */
 async function track(state: AgentState, input: TrackInput): Promise<Tracked | undefined> {
   const { applied, results, status } = input;
   const recorded = applied.status?.appliedResources ?? [];
@@ -262,7 +262,7 @@ function retryOf(results: readonly ManifestResult[], tracked: Tracked | undefine
 
 const DENIED_RETRY_MS = 60_000;
 
-/** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
+/** When to look again without an event: the resync, a denied executor, and objects that are not watched. */
 function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied: boolean): StepOutcome {
   const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
   const nowMs = clock.now();

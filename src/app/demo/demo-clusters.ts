@@ -81,7 +81,7 @@ export async function startDemoClusters(options: DemoClustersOptions): Promise<D
 
 /**
  * On the port of the last start when it is still free: the hub's address is part of the agents' identity, so that on another
- * port they would take over everything anew.
+ * port they would take over everything again.
  */
 async function startOnKnownPort({ dir, names, log, clock }: DemoClustersOptions): Promise<RunningHub> {
   const portFile = join(dir, 'hub-port');

@@ -71,7 +71,7 @@ async function applyChange(git: SimpleGit, cloneDir: string, change: DemoChange)
   return commit.trim();
 }
 
-/** By the commit's subject, so that a story told half before a kill goes on where it was. */
+/** By the commit's subject, so that a demo that was killed continues where it was. */
 async function hasChange(git: SimpleGit, { branch, subject }: DemoChange): Promise<boolean> {
   const subjects = await git
     .raw(['log', '--format=%s', '--max-count=50', `refs/heads/${branch}`])

@@ -4,7 +4,7 @@ import { printable } from '../../core/model/printable.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { writePainted } from '../terminal/terminal-output.ts';
 
-/** Tells the demo's story line by line: when (seconds since the start), who, what. */
+/** Prints the steps of the demo line by line: when (seconds since the start), who, what. */
 export interface Narrator {
   /** A heading: the next part of the story. */
   chapter(title: string): void;

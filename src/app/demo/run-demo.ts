@@ -25,7 +25,7 @@ import { waitUntil } from './wait-until.ts';
 export interface DemoOptions {
   readonly dataDir: string;
   readonly exampleDir: string;
-  /** End when the story is told. */
+  /** Exit after the last step. */
   readonly once: boolean;
   readonly version: string;
   /** Runs another `berth` command in this process, with its output indented as part of the story. */
@@ -36,7 +36,7 @@ const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
 /** For what hangs: a slow machine takes its time. */
 const STEP_TIMEOUT_MS = 240_000;
 
-/** Nobody may lie on a cluster under maintenance, except who says so. */
+/** No workload may be on a cluster under maintenance, unless it tolerates that. */
 const DRAIN: DemoChange = {
   branch: 'main',
   subject: 'Drain cluster1 for maintenance',
@@ -52,7 +52,7 @@ const PROPOSAL: DemoChange = {
   edit: (document) => document.setIn(['spec', 'clusterSets'], document.createNode(['prod'], { flow: true })),
 };
 
-/** Tells the story of the README. Resolves with 0 when it went as it should, 1 with a word on what did not. */
+/** Runs the steps that the README names. Resolves with 0 when all succeeded, else with 1 and a message. */
 export async function runDemo(io: CliIo, options: DemoOptions): Promise<ExitCode> {
   const story = new DemoStory(io, options);
   try {
@@ -98,7 +98,7 @@ class DemoStory {
     await this.#askArgo(controller);
     await this.#preview(repository);
     const seconds = ((this.#clock.now() - this.#startMs) / 1000).toFixed(1);
-    this.#narrator.chapter(`Everything went as it should, in ${seconds} s.`);
+    this.#narrator.chapter(`Every step succeeded, in ${seconds} s.`);
   }
 
   async close(): Promise<void> {
@@ -221,7 +221,7 @@ class DemoStory {
 
   tellHowToLookAround(): void {
     const kubeconfig = this.#clusters?.hubKubeconfig ?? '';
-    this.#narrator.chapter('It stays up. Look around, push commits; Ctrl-C ends it.');
+    this.#narrator.chapter('The demo keeps running. Look around, push commits; Ctrl-C ends it.');
     this.#narrator.block(
       [
         `hub        ${this.#clusters?.url ?? ''}`,

@@ -6,7 +6,7 @@ import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Finding } from './wait-until.ts';
 
-/** Where an application of the example is expected to lie, and what its Deployment must report there. */
+/** Where an application of the example is expected, and what its Deployment must report there. */
 export interface ExpectedApp {
   readonly name: string;
   readonly clusters: readonly string[];
@@ -28,7 +28,7 @@ export async function lookAtApp(hub: KubeApi, app: ExpectedApp): Promise<Finding
   const lying = works.map((work) => work.metadata.namespace ?? '');
   if (!sameNames(lying, app.clusters))
     return missing(
-      `ManifestWorks of ${app.name} lie on [${lying.join(', ')}], expected [${app.clusters.join(', ')}]`,
+      `ManifestWorks of ${app.name} are on [${lying.join(', ')}], expected [${app.clusters.join(', ')}]`,
     );
   for (const work of works) {
     const problem = workProblem(work, app.readyReplicas);

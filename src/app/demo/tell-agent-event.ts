@@ -12,7 +12,7 @@ export function tellAgentEvent(narrator: Narrator, event: AgentEvent): void {
       narrator.tell('agent', `${on} failed: ${event.problem}`);
       return;
     case 'corrected':
-      narrator.tell('agent', `${on}: ${event.object} had been changed by somebody, put right`);
+      narrator.tell('agent', `${on}: ${event.object} was changed by someone else; corrected`);
       return;
     case 'feedback':
       for (const [object, values] of Object.entries(event.values)) {

@@ -22,7 +22,7 @@ export async function waitUntil(
     const finding = await look();
     if (finding.done) return;
     if (clock.now() >= deadlineMs)
-      throw new TransientError(`not so after ${timeoutMs / 1000} s: ${finding.missing}`, {
+      throw new TransientError(`not reached after ${timeoutMs / 1000} s: ${finding.missing}`, {
         code: 'demo.timeout',
         subject: what,
       });

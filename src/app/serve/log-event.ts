@@ -62,7 +62,7 @@ export function logEvent(log: Logger, event: FleetEvent): void {
       return;
     }
     case 'error':
-      // Whoever met it has logged it, and knows more.
+      // The place that met it has logged it, with more detail.
       return;
     case 'ready':
       log.info('everything was read and published once');

@@ -35,7 +35,7 @@ export interface OpenSource {
 
 export interface SourceSurroundings {
   readonly emit: (happening: FleetHappening) => void;
-  /** What happens to the sources is told here. */
+  /** Receives the events of the sources. */
   readonly events: Subscribers<SourceEvent>;
   readonly barrier: CommitBarrier;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;

@@ -35,8 +35,8 @@ import { SourceLedger } from '../../controllers/sources/progress/source-ledger.t
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 
 /**
- * What is published comes before what may have to be mended: at a start both want the whole process, and whoever waits for
- * it to be ready waits for the first. A hub that does not let Berth decide is followed all the same, so much later.
+ * What is published comes before what may have to be corrected: at a start both want the whole process, and a client that waits for
+ * it to be ready waits for the first. Where the hub delays the first publication, sources are followed after this time anyway.
  */
 const MAX_FIRST_PUBLICATION_MS = 10_000;
 
@@ -154,7 +154,7 @@ function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: C
     Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
 }
 
-/** Tells when everything is ready, unless it was stopped first. */
+/** Reports when everything is ready, unless it was stopped first. */
 async function becomeReady(
   parts: {
     readonly decider: PublishPipeline | UpstreamDecisions;
@@ -178,7 +178,7 @@ async function becomeReady(
   http?.prepare();
 }
 
-/** Who decides: our engine with the publisher behind it, or OCM's controller, whom we only read. */
+/** Starts what decides: our engine with the publisher, or a reader of the decisions of OCM's controller. */
 async function openDecider(parts: {
   readonly options: ServeFleetOptions;
   readonly barrier: CommitBarrier;

@@ -9,13 +9,13 @@ export interface FetchContext extends SourceContext {
   readonly signal: AbortSignal;
 }
 
-/** Fetches a source as `berth serve` would, reads what it follows, and frees it when `use` is done. Throws what serve would tell. */
+/** Fetches a source as `berth serve` would, reads what it follows, and frees it when `use` is done. Throws what serve would report. */
 export async function withFetchedFleet<T>(
   settings: SourceSettings,
   context: FetchContext,
   use: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
-  // What a check reads is told to nobody.
+  // What a check reads is not reported to a forge.
   const { close, ...from } = serveSource({ ...settings, commitStatus: undefined }, context);
   const { dataDir, ambient, signal } = context;
   const source = await openFleetSource({

@@ -18,7 +18,7 @@ export interface SecretAuthOptions {
 }
 
 /**
- * Credentials from a Kubernetes Secret, read anew for every fetch, so that a rotated Secret counts at once. Keys as Flux and Argo CD
+ * Credentials from a Kubernetes Secret, read again for every fetch, so that a rotated Secret counts at once. Keys as Flux and Argo CD
  * have them: `username` and `password`; `bearerToken`; `identity` or `ssh-privatekey` with `known_hosts`; `githubAppID`,
  * `githubAppInstallationID`, `githubAppPrivateKey` and `githubAppBaseURL`.
  */
@@ -48,7 +48,7 @@ export class SecretAuth {
     return auth.type === 'bearer' ? auth.token : auth.password;
   }
 
-  /** What the Secret says is read anew anyway; what was got with it is not. */
+  /** What the Secret says is read again anyway; what was got with it is not. */
   refused(): void {
     this.#app?.app.forget();
   }
@@ -88,7 +88,7 @@ export class SecretAuth {
 
   async #ssh(key: string, knownHosts: string | undefined): Promise<ProvidedAuth> {
     if (knownHosts === undefined)
-      throw this.#problem('holds an ssh key without known_hosts', 'without it nobody knows who the host is');
+      throw this.#problem('holds an ssh key without known_hosts', 'without it the host cannot be verified');
     const { dir } = this.#options;
     await mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const [keyFile, knownHostsFile] = [path.join(dir, 'identity'), path.join(dir, 'known_hosts')];

@@ -55,6 +55,6 @@ export interface ServeHttpOptions {
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** /metrics needs a token with the scope `metrics`. Default false. */
   readonly protectMetrics?: boolean | undefined;
-  /** Forges that may tell of a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
+  /** Forges that may report a push at /webhooks/PROVIDER, each with a file of secrets, one per line. Others get 404. */
   readonly webhookSecretFiles?: Readonly<Partial<Record<WebhookProvider, string>>> | undefined;
 }

@@ -4,7 +4,7 @@ import { printableText } from '../../core/model/printable.ts';
 /** Formats in which every command that prints objects can print them. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
-/** `-o, --output`: `table` for people unless told otherwise, and what a command offers besides, such as `markdown`. */
+/** `-o, --output`: `table` by default, for people, and what a command offers besides, such as `markdown`. */
 export function outputOption(...more: readonly string[]): Option {
   return new Option('-o, --output <format>', 'output format')
     .choices(['table', ...more, 'json', 'yaml'])

@@ -17,7 +17,7 @@ export function withSafeOutput(io: CliIo): CliIo {
 
 /**
  * Writes text that this program coloured. What others chose in it must have gone through `printable` before: a colour of theirs
- * is not told from one of ours.
+ * is not distinguished from one of ours.
  */
 export function writePainted(output: NodeJS.WritableStream, text: string): void {
   if ('writePainted' in output) (output as TerminalOutput).writePainted(text);

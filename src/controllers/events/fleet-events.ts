@@ -6,7 +6,7 @@ import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
 
-/** What the controller did or saw, in the order in which it happened. `atMs`: milliseconds since the epoch. */
+/** An event of the controller, in the order of occurrence. `atMs`: milliseconds since the epoch. */
 export type FleetEvent = { readonly atMs: number } & FleetHappening;
 
 export type FleetHappening =
@@ -24,7 +24,7 @@ export type FleetHappening =
       readonly applied: number;
       readonly pruned: number;
       readonly unchanged: number;
-      /** The release that let more be deleted than the budget allows, and who gave it. */
+      /** The release that approved deletions beyond the budget, and who released. */
       readonly released?: { readonly token: string; readonly by: string } | undefined;
     }
   /** An object left Git, and the hub. */
@@ -41,7 +41,7 @@ export type FleetHappening =
       /** `namespace/name` */
       readonly placement: string;
       readonly result: ScheduleResult;
-      /** What the decision was made from, for whoever wants the reasons. */
+      /** What the decision was made from, for readers of the reasons. */
       readonly world: World;
       readonly added: readonly string[];
       readonly removed: readonly string[];
@@ -71,9 +71,9 @@ export type FleetHappening =
       readonly work: string;
       readonly reason?: string | undefined;
     }
-  /** The hub goes on from an older state, or is another hub: it is compared with Git before anything is decided. */
+  /** The hub was restored to an older state, or replaced: it is compared with Git before anything is decided. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
-  /** Whoever met it has logged it: this is for those who follow along. */
+  /** Logged where it was met: this event is for people who watch. */
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
   /** Every source was read, or could not be, and every placement was looked at once, by this process or the one that leads. */
   | { readonly kind: 'ready' };

@@ -74,7 +74,7 @@ export function explainInWorld(
   return { explanation, lines: describePlacement(explanation) };
 }
 
-/** Against the world of before when there is one, else against the recorded decisions when there are any. */
+/** Compared with the earlier world if there is one, else with the recorded decisions. */
 function changesSince(
   { world, decided }: DecisionInWorld,
   ref: PlacementRef,

@@ -21,8 +21,8 @@ import type { PlacementRef } from '../../core/explain/world/world-change.ts';
 import { schedulable } from '../inventory/hub-inventory.ts';
 
 /**
- * What a hub holds, read once. With `only`, just that placement is there to be decided: the published decisions of all others
- * are what it meets. A kind that cannot be read is an error, never an empty list.
+ * Reads the world of a hub once. With `only`, just that placement is decided, against the published decisions of all
+ * others. A kind that cannot be read is an error, never an empty list.
  */
 export async function readHubWorld(hub: KubeApi, now: string, only?: PlacementRef): Promise<World> {
   const list = async <T>(kind: KindInfo): Promise<readonly T[]> =>

@@ -10,7 +10,7 @@ import { readCase } from './read-case.ts';
 export interface OfflineSource {
   /** Folder or file of manifests. */
   readonly from: string;
-  /** Read this revision of the repository that `from` lies in, instead of the files on disk. */
+  /** Read this revision of the repository that `from` is in, instead of the files on disk. */
   readonly ref?: string | undefined;
   /** A file of cases as `berth simulate` reads them; then `from` is not looked at. */
   readonly caseFile?: string | undefined;
@@ -31,7 +31,7 @@ export interface OfflineWorld {
   readonly problems: readonly Problem[];
 }
 
-/** Reads everything that decides, without a hub: a folder, a commit, or a recorded case. */
+/** Reads a world without a hub: from a folder, a commit, or a recorded case. */
 export async function readOfflineWorld(source: OfflineSource, around: Surroundings): Promise<OfflineWorld> {
   if (source.caseFile !== undefined) {
     const file = path.resolve(around.cwd, source.caseFile);

@@ -17,15 +17,15 @@ export interface RebuildInput {
 }
 
 /**
- * The inputs of a decision as far as they can be put together anew: what the record's commit said, laid over the hub of now without what
- * later commits brought, and what was published before. Status of clusters and scores are those of now: whether all that
- * comes to the same is for the digest of the decision to tell. InputError where Git or the records do not reach back that far.
+ * Rebuilds the inputs of a decision: the record's commit over the current hub, without the objects of later commits,
+ * and with what was published before. Status of clusters and scores are the current ones; the digest shows whether
+ * the decision is the same. InputError where Git or the records do not reach back that far.
  */
 export async function rebuildWorld(input: RebuildInput, around: Surroundings): Promise<World> {
   const { record, records, hub } = input;
   const subject = `record ${record.hash}`;
   if (record.commit === null)
-    throw new InputError('names no commit, so that its inputs cannot be put together anew', {
+    throw new InputError('names no commit, so its inputs cannot be rebuilt', {
       code: 'history.commit',
       subject,
     });
@@ -41,7 +41,7 @@ export async function rebuildWorld(input: RebuildInput, around: Surroundings): P
   return withRecordedClusters(overlayWorld(live, then, present), { namespace, name }, before);
 }
 
-/** From what is published now back through the records. */
+/** Goes back from what is published now through the records. */
 function publishedBefore(
   record: CompactRecord,
   records: readonly CompactRecord[],

@@ -9,8 +9,9 @@ import type { World } from '../../core/snapshot/world.ts';
 type RecordRef = Pick<DecisionRecord, 'hash' | 'placement' | 'inputs'>;
 
 /**
- * Why clusters came and went with records, and which objects caused it: found by deciding again from the inputs of a record and of the
- * one before it. A record whose inputs, or those before, are not kept is left out; the first of a placement has no moves.
+ * Explains why clusters were added and removed by records, and which objects caused it, by deciding again from the
+ * inputs of a record and of the one before it. A record is omitted if one of the inputs is not stored; the first of a
+ * placement has no moves.
  * @param all oldest first; `shown` are some of them
  * @returns by hash
  */
@@ -20,7 +21,7 @@ export async function movesOfRecords(
   shown: readonly RecordRef[],
 ): Promise<ReadonlyMap<string, DecisionChanges>> {
   const reader = new HistoryReader(historyDir);
-  // Worlds are large, and records that stand together share them.
+  // Worlds are large, and neighbouring records share them.
   let last: { readonly inputs: string; readonly world: World } | undefined;
   const readWorld = async (inputs: string): Promise<World> => {
     if (last?.inputs !== inputs) last = { inputs, world: await reader.readWorld(inputs) };

@@ -13,7 +13,7 @@ export interface HubContinuityOptions {
   };
   /** What the watches have reached. */
   readonly positions: () => readonly ReflectorPosition[];
-  /** Called before anything of the hub as it is now is looked at. */
+  /** Called before any new state of the hub is read. */
   readonly onBreak: (how: HubBreak, now: HubPosition) => void;
 }
 

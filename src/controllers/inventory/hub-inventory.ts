@@ -35,7 +35,7 @@ export interface InventoryOptions {
 
 const DEFAULT_STALE_AFTER_MS = 300_000;
 
-/** What decisions are made from, and whether it is fresh enough: a view of the cache of the process. */
+/** The inputs of decisions, and whether they are fresh enough: a view of the process's cache. */
 export class HubInventory {
   readonly clusters: Reflector;
   readonly clusterSets: Reflector;
@@ -72,7 +72,7 @@ export class HubInventory {
     return [clusters, clusterSets, bindings, placements, decisions, scores, works];
   }
 
-  /** What decisions are made from, but for earlier decisions. */
+  /** The inputs of decisions, without earlier decisions. */
   get inputs(): readonly Reflector[] {
     const { clusters, clusterSets, bindings, placements, scores } = this;
     return [clusters, clusterSets, bindings, placements, scores];
@@ -82,7 +82,9 @@ export class HubInventory {
     return this.reflectors.every((reflector) => reflector.synced);
   }
 
-  /** Resolves when there is enough to judge by: the placements and their pages, and of all else what there is or that it is refused. */
+  /**
+   * Resolves when the placements and their pages have been read, and every other kind has been read or was refused.
+   */
   async whenSynced(signal: AbortSignal): Promise<void> {
     const needed = [this.placements, this.decisions];
     await Promise.all(
@@ -92,7 +94,10 @@ export class HubInventory {
     );
   }
 
-  /** Reads again what is published: a watch may be behind what another process wrote last. Nothing where nothing was read before. */
+  /**
+   * Reads the published decisions again, because a watch may be behind what another process wrote last. Does nothing
+   * before the first read.
+   */
   async readPublished(signal: AbortSignal): Promise<void> {
     const read = [this.placements, this.decisions].filter(({ synced }) => synced);
     await Promise.all(read.map((reflector) => reflector.relist(signal)));
@@ -103,7 +108,7 @@ export class HubInventory {
     return Math.max(...this.reflectors.map((reflector) => reflector.stalenessMs()));
   }
 
-  /** Why nothing at all may be decided on what is known; undefined when it is fresh. */
+  /** Why no decision may be made from the inventory; undefined when it is fresh. */
   problem(): string | undefined {
     const { clusters, clusterSets, bindings, placements, decisions } = this;
     for (const reflector of [placements, decisions, clusters, clusterSets, bindings]) {
@@ -118,25 +123,23 @@ export class HubInventory {
     return this.problem() ?? (usesAddOnScores(placement) ? this.#problemOf(this.scores) : undefined);
   }
 
-  /** Why nobody knows whether a work is ready. */
+  /** Why the readiness of works is unknown. */
   worksProblem(): string | undefined {
     return this.#problemOf(this.works);
   }
 
-  /** What is not known, and stops only what depends on it. */
+  /** Missing inputs that stop only what depends on them. */
   warnings(): readonly string[] {
     const scores = this.#problemOf(this.scores);
     const works = this.worksProblem();
     const refused = this.reflectors.flatMap(({ kind, failure }) =>
-      failure?.verb === 'watch'
-        ? `${refusedKindText(kind, failure)}; it is listed again and again instead`
-        : [],
+      failure?.verb === 'watch' ? `${refusedKindText(kind, failure)}; it is listed periodically instead` : [],
     );
     return [
       ...(scores === undefined
         ? []
         : [`${scores}; until then changes of placements that use scores of add-ons are held`]),
-      ...(works === undefined ? [] : [`${works}; until then moves that make before they break wait`]),
+      ...(works === undefined ? [] : [`${works}; until then make-before-break moves wait`]),
       ...refused,
     ];
   }
@@ -151,7 +154,7 @@ export class HubInventory {
     return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
   }
 
-  /** Everything a decision may depend on, in an order that does not depend on who came first. */
+  /** Everything a decision may depend on, in an order that does not depend on arrival. */
   world(): World {
     const { placements, clusters, clusterSets, bindings, decisions, scores } = this.#sorted;
     return {

@@ -17,8 +17,9 @@ export interface PreparedLeadershipOptions {
 const RETRY_MS = 1_000;
 
 /**
- * A leadership that begins only after the process that took the lease has looked whether the hub was restored or replaced, and has read
- * what is published. What it remembers and what the hub records are judged by that, and its watches may still show the hub of before.
+ * A leadership that begins only after the process that took the lease has checked whether the hub was restored or
+ * replaced, and has read what is published: its memory and the records on the hub depend on that, and its watches may
+ * still show the earlier hub.
  */
 export class PreparedLeadership implements Leadership {
   readonly #options: PreparedLeadershipOptions;
@@ -69,7 +70,7 @@ export class PreparedLeadership implements Leadership {
         await look();
         isLooked = true;
       } catch (error) {
-        log.warn('hub does not answer, so that this process does not begin to write', { error });
+        log.warn('hub does not answer, so this process does not write yet', { error });
         await sleep(clock, RETRY_MS, signal);
       }
     }

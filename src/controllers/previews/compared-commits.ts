@@ -11,12 +11,12 @@ import { InputError } from '../../core/errors.ts';
 export interface ComparedCommits {
   /** Reads both commits, also one that was only merged on trial. */
   readonly repository: GitRepository;
-  /** Full ids: what stands before, and what would stand after. */
+  /** Full ids of the commits before and after. */
   readonly before: string;
   readonly after: string;
   /** What `head` was resolved to; `after` is another commit when it had to be merged on trial. */
   readonly head: string;
-  /** What a reader has to know of the comparison. */
+  /** Notes for the reader about the comparison. */
   readonly notes: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface CompareInput {
 }
 
 /**
- * The two commits that tell what merging `head` into `base` changes: the tip of `base`, and what would stand there. When `base`
+ * The two commits that show what merging `head` into `base` changes: the tip of `base`, and what would be there. When `base`
  * has moved on, that is neither of the two but their merge, which is made on trial: a cluster drained on one side and a
  * placement narrowed on the other move something that no comparison with the common ancestor shows.
  * @throws InputError when a ref is unknown, the two do not merge by themselves, or merging them needs a git program that is not there
@@ -81,7 +81,7 @@ async function compare(
     throw needsGitProgram(
       input.head,
       `merging it into ${input.base}, which has moved on since,`,
-      `bring ${input.head} up to date, or see what it changes by itself with --from-merge-base`,
+      `bring ${input.head} up to date, or see what it changes alone with --from-merge-base`,
     );
   const times = [await repository.commit(base), await repository.commit(head)].map(
     ({ committer }) => committer.timeMs,
@@ -106,6 +106,6 @@ function conflict({ base, head }: CompareInput, files: readonly string[]): Input
   return new InputError(`does not merge into ${base} by itself: both changed ${shown}${more}`, {
     code: 'plan.conflict',
     subject: head,
-    hint: `bring ${head} up to date, or see what it changes by itself with --from-merge-base`,
+    hint: `bring ${head} up to date, or see what it changes alone with --from-merge-base`,
   });
 }

@@ -18,8 +18,9 @@ export interface LostFilesInput {
 }
 
 /**
- * Files that still stand in the repository while the source loses what they declared: emptied ones, and ones that were moved, content
- * unchanged, to where the source's paths do not look. Whoever deletes a file knows it; who does one of these may not.
+ * Finds files that still exist while the source loses their objects: emptied files, and files that were moved
+ * unchanged to where the source's paths do not look. An author who deletes a file intends it; one who does this may
+ * not.
  */
 export async function findLostFiles(input: LostFilesInput): Promise<readonly LostFile[]> {
   const lost = lostObjects(input.base.objects, input.head.objects);

@@ -13,7 +13,10 @@ interface Unknown {
 /** What the hub remembers of a source's deletions and their releases: annotations of its ApplySet's parent. */
 export type DeletionMemory = { readonly annotations: Readonly<Record<string, string>> } | Unknown;
 
-/** What controllers noted on the hub of what was deleted and released before. A hub that does not let us read it is no reason to have no plan. */
+/**
+ * What controllers recorded on the hub about earlier deletions and releases. If it cannot be read, the plan is made
+ * without it.
+ */
 export interface HubMemory {
   /** By the name of the source. */
   readonly deletions: ReadonlyMap<string, DeletionMemory>;

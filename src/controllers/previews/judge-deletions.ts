@@ -45,8 +45,8 @@ export interface DeletionContext {
 }
 
 /**
- * What of a source would be deleted from the hub by the merge, and what only after a release: the same judgement, and the same token, as
- * the controller's. Without a hub it is taken to hold what the base says.
+ * Judges which objects of a source the merge would delete from the hub, and which only after a release: with the
+ * controller's judgement and token. Without a hub, the hub is assumed to hold what the base says.
  */
 export async function judgeDeletions(
   base: ReadSource,
@@ -119,7 +119,9 @@ interface Weighed {
   readonly notEvaluated: readonly string[];
 }
 
-/** What the deletions take away: from the hub as it is, else as the base predicts it; objects that stay are as the head says. */
+/**
+ * The losses of the deletions: from the current hub, else as the base predicts; remaining objects are as in the head.
+ */
 async function weigh(objects: readonly KubeObject[], context: DeletionContext): Promise<Weighed> {
   if (!objects.some(isWeighed)) return { losses: [], notEvaluated: [] };
   const { before, all, hub, now } = context;
@@ -154,7 +156,7 @@ async function unservedKinds(
   );
   if (named.length === 0) return { notServed: [], notEvaluated: [] };
   const note = `The controller holds deletions while its hub does not serve the kind of ${listNames(named)}`;
-  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub tells (--hub).`] };
+  if (hub === undefined) return { notServed: [], notEvaluated: [`${note}: only a hub knows (--hub).`] };
   try {
     const infos = await Promise.all(unknown.map(({ object }) => hub.resolve(object.apiVersion, object.kind)));
     return { notServed: named.filter((_name, at) => infos[at] === undefined), notEvaluated: [] };
@@ -168,7 +170,7 @@ interface Members {
   readonly members: readonly KubeObject[];
   /** Identities of what other sources have on the hub. */
   readonly elsewhere: ReadonlySet<string>;
-  /** Kinds of which nobody knows whether they have namespaces. */
+  /** Kinds that may or may not have namespaces. */
   readonly unknownScopes: ReadonlySet<string>;
   /** See `HubMembers`. */
   readonly problem: string;
@@ -197,7 +199,7 @@ async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | unde
 
 function notesOf(source: string, memory: DeletionMemory | undefined, problem: string): readonly string[] {
   const past = `What of source ${source} was deleted or released before counts as well`;
-  if (memory === undefined) return [`${past}: only a hub tells (--hub).`];
+  if (memory === undefined) return [`${past}: only a hub knows (--hub).`];
   if ('problem' in memory) return [`${past}, and cannot be read: ${memory.problem}`];
   return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
 }

@@ -14,7 +14,7 @@ interface CustomResource {
 const ARGO_CD_KINDS = ['Application', 'ApplicationSet', 'AppProject'];
 
 /**
- * Whether objects of a kind are in namespaces, as far as that can be told without a hub: Kubernetes' kinds, OCM's, Argo CD's, and those that a
+ * Whether objects of a kind are in namespaces, as far as that is known without a hub: Kubernetes' kinds, OCM's, Argo CD's, and those that a
  * CustomResourceDefinition among the objects defines. Undefined for all others.
  */
 export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => boolean | undefined {

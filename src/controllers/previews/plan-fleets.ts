@@ -30,9 +30,9 @@ export interface FleetPlanInput {
   readonly head: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
   /** RFC 3339: when the merge happens. */
   readonly now: string;
-  /** Works on the hub; absent: nobody knows. */
+  /** Works on the hub; absent: they are unknown. */
   readonly works?: PlanSide['works'];
-  /** What comes of the deletions that the merge makes. Absent: what leaves Git leaves the hub. */
+  /** What happens to the deletions of the merge. Absent: what leaves Git leaves the hub. */
   readonly deletions?: readonly Pick<JudgedDeletions, 'members' | 'stays' | 'goes'>[] | undefined;
   /** What a hub holds: clusters, scores and published decisions are its, and Git's objects are laid over it. */
   readonly hub?: World | undefined;
@@ -101,8 +101,7 @@ export function planFleets(input: FleetPlanInput): Plan {
   return { ...plan, notEvaluated: [...plan.notEvaluated, NOTHING_RECORDED] };
 }
 
-const NOTHING_RECORDED =
-  'No PlacementDecisions are recorded: what the base decides by itself counts as what is published now.';
+const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';
 
 /** What is published before the change: as recorded, else what the base decides for itself. */
 export function decisionsOfBefore(world: World): World['decisions'] {

@@ -40,7 +40,7 @@ export interface PlanRevisionsInput {
   /** The hub itself, for what deletions take away from it; there when `hub` is. */
   readonly hubApi?: KubeApi | undefined;
   readonly ambient: Readonly<Record<string, string | undefined>>;
-  /** Told what is being done, for people who wait. */
+  /** Called with what is being done, for people who wait. */
   readonly tell: (what: string) => void;
 }
 
@@ -170,7 +170,7 @@ interface ReadSource {
   readonly source: Omit<SourceFleet, 'objects'>;
 }
 
-/** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what stood there before. */
+/** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what was there before. */
 function readersOf(
   { sources, ambient }: PlanRevisionsInput,
   { repository }: ComparedCommits,
@@ -199,7 +199,7 @@ function locatedIn(head: string, after: string, problem: Problem): Problem {
   return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
 }
 
-/** A change answers for the problems it brings, not for those it found. */
+/** A change is blamed for the problems it adds, not for existing ones. */
 function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
   const keyOf = ({ code, message, object, location }: Problem): string =>
     JSON.stringify([code, message, object, location?.file]);

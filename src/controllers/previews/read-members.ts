@@ -9,7 +9,7 @@ import { ApplySetRegistry } from '../sources/members/apply-set-registry.ts';
 /** Requests that are under way at the same time. */
 const CONCURRENCY = 8;
 
-/** What stands on a hub of the kinds of a source, by identity. */
+/** What is on a hub of the kinds of a source, by identity. */
 export interface HubMembers {
   /** Of the source itself, those among them whose deletion is held. */
   readonly own: ReadonlyMap<string, KubeObject>;
@@ -20,8 +20,8 @@ export interface HubMembers {
 }
 
 /**
- * What the controller finds on the hub of a source: the members of its ApplySet. What cannot be read is told, and is no reason to have no
- * plan.
+ * The objects of a source on the hub: the members of its ApplySet. What cannot be read is reported, and the plan is
+ * made without it.
  * @param objects what Git says, whose kinds are listed as well
  */
 export async function readMembers(

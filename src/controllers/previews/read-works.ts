@@ -5,7 +5,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 
 interface ReadWorks {
-  /** Undefined: nobody knows. */
+  /** Undefined: unknown. */
   readonly items: PlanSide['works'];
   readonly notEvaluated: readonly string[];
 }

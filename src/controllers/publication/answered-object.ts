@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { WriteOptions } from '../../core/ports.ts';
 
-/** What was written is large and known: an answer need not bring it back to be parsed. */
+/** The written object is large and known, so the answer need not contain it. */
 export const METADATA_ANSWER: WriteOptions = { fieldManager: 'berth', metadataOnly: true };
 
 /**
- * The object after a write: the answer, or where that has only metadata, what was there with what was written.
+ * The object after a write: the answer, or if that has only metadata, the object before with the written parts.
  * @param written the parts of the object that the write set, whole
  */
 export function answeredObject(

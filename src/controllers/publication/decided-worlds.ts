@@ -7,7 +7,7 @@ import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 
 export interface DecidedWorldsOptions {
   readonly barrier: Pick<CommitBarrier, 'isHalf'>;
-  /** Grows with every change of what worlds are made of. */
+  /** Increases with every change of an object that worlds contain. */
   readonly revision: () => number;
   /** A world turned out to show the hub at one commit, before anything of what follows from it is published. */
   readonly onWhole?: (world: World) => void;
@@ -18,12 +18,15 @@ export interface DecidedWorldsOptions {
 /** Of a world that was out of date when it was made. */
 const NO_REVISION = -1;
 
-/** What results were decided from: whether their worlds showed the hub at one commit, and what was published there. */
+/**
+ * The worlds that results were decided from: whether they showed the hub at one commit, and what was published in
+ * them.
+ */
 export class DecidedWorlds {
   readonly #options: DecidedWorldsOptions;
   readonly #whole = new WeakSet<World>();
   readonly #revisionOf = new WeakMap<World, number>();
-  /** Per world in which a transition ended, the one in which it began: as the hub was. */
+  /** For each world in which a transition ended, the one in which it began, as the hub was. */
   readonly #starts = new WeakMap<World, World>();
 
   constructor(options: DecidedWorldsOptions) {
@@ -53,7 +56,7 @@ export class DecidedWorlds {
     this.#starts.set(world, start);
   }
 
-  /** Does what the result was decided from show the hub at one commit? */
+  /** Whether the world of the result showed the hub at one commit. */
   ageOf(result: ScheduleResult): WorldAge {
     const world = this.#startOf(result);
     if (world === undefined || this.#whole.has(world)) return 'whole';

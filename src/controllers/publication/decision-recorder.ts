@@ -27,7 +27,7 @@ export class DecisionRecorder {
   readonly #worldOf = new WeakMap<ScheduleResult, World>();
   readonly #resultsOf = new WeakMap<World, Map<string, ScheduleResult>>();
   readonly #digestOf = new WeakMap<World, WorldDigest>();
-  /** The world that the last record names. Only a shortcut, and no reason to keep it in memory. */
+  /** The world of the last record. A shortcut only, so it is held weakly. */
   #recorded: WeakRef<World> | undefined;
 
   constructor(options: RecorderOptions) {
@@ -35,8 +35,8 @@ export class DecisionRecorder {
   }
 
   /**
-   * Remembers the inputs of a result for as long as the result lives. A result that an engine hands out again follows from
-   * the newest world as well; the earlier one can go.
+   * Stores the inputs of a result for as long as the result is in memory. A result that the engine returns again
+   * follows from the newest world too, so the earlier one can be freed.
    */
   saw(world: World, result: ScheduleResult): void {
     this.#worldOf.set(result, world);
@@ -45,7 +45,7 @@ export class DecisionRecorder {
     this.#resultsOf.set(world, results);
   }
 
-  /** What the result was decided from; undefined when that is unknown. */
+  /** The inputs of the result; undefined when they are unknown. */
   worldOf(result: ScheduleResult): World | undefined {
     return this.#worldOf.get(result);
   }
@@ -82,8 +82,8 @@ export class DecisionRecorder {
   }
 
   /**
-   * What is published while passes go on names one world where it can, not one for each pass: to digest a world and to keep it
-   * costs, the more so when it holds every page that was written since the one before.
+   * Publications of several passes share one world where possible: to digest and store a world is expensive,
+   * especially when it holds every page that was written since the one before.
    */
   #inputsOf({ placement, result }: PublishedDecision, decided: string): WorldDigest | undefined {
     const recorded = this.#recorded?.deref();
@@ -109,7 +109,7 @@ function isAsDecided({ groups, result }: PublishedDecision): boolean {
   return sameClusters(listedClusters(groups), result.selected);
 }
 
-/** A release by hand names who; one that came with a commit was made by its author. */
+/** A release by hand names its user; one in a commit was made by its author. */
 function releaseOf(
   { released }: PublishedDecision,
   commit: CommitInfo | undefined,

@@ -26,7 +26,7 @@ export class DecisionView {
       .filter((object): object is KubeObject => object !== undefined);
   }
 
-  /** The page of this key (`namespace/name`), whoever owns it. */
+  /** The page of this key (`namespace/name`), with any owner. */
   page(key: string): KubeObject | undefined {
     return this.#store.get(key);
   }
@@ -48,7 +48,7 @@ export class DecisionView {
   }
 }
 
-/** The placements whose pages a change is about: two where somebody took the page from one. */
+/** The placements whose pages a change concerns: two if the page was moved to another placement. */
 export function placementsOf({ before, after }: Pick<ObjectChange, 'before' | 'after'>): ReadonlySet<string> {
   const placements = [before, after].map((page) => (page === undefined ? undefined : placementOfPage(page)));
   return new Set(placements.filter((placement) => placement !== undefined));

@@ -13,10 +13,10 @@ import {
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { Digest } from '../../core/publish/approval/plan-token.ts';
 
-/** Publications that come together are written together. */
+/** Publications within this time are written together. */
 const GATHER_MS = 1_000;
 const RETRY_MS = 15_000;
-/** Beyond this, the oldest that wait are given up: a hub that refuses them must not fill the memory. */
+/** If more wait, the oldest are dropped: a hub that refuses them must not fill the memory. */
 const MAX_WAITING = 500;
 
 export interface HubRecordsOptions {
@@ -29,13 +29,13 @@ export interface HubRecordsOptions {
     readonly get: () => string | undefined;
     readonly set: (hash: string) => void;
   };
-  /** Asked before records are written; those of a process that may not write wait. Default: always true. */
+  /** Whether this process may write; until then records wait. Default: always true. */
   readonly mayWrite?: (() => boolean) | undefined;
 }
 
 /**
- * Keeps compact records of what was published on the hub itself, where the next leader, and a person with a kubeconfig, find them.
- * Written behind the publisher's back: trouble here costs records, never a decision.
+ * Keeps compact records of publications on the hub, where the next leader, and people with a kubeconfig, find them.
+ * They are written in the background: an error here costs records, never a decision.
  */
 export class HubRecords {
   readonly #options: HubRecordsOptions;
@@ -57,14 +57,14 @@ export class HubRecords {
     this.#schedule(GATHER_MS);
   }
 
-  /** What a process that was killed did not get to write. @param records the newest on this disk, oldest first */
+  /** Adds records that a killed process did not write. @param records the newest on this disk, oldest first */
   resume(records: readonly DecisionRecord[]): void {
     const through = this.#options.through?.get();
     const at = records.findLastIndex(({ hash }) => hash === through);
     for (const record of records.slice(at + 1)) this.append(record);
   }
 
-  /** Writes what waits, once. */
+  /** Writes the waiting records, once. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel?.();
@@ -96,7 +96,7 @@ export class HubRecords {
         await this.#write(namespace, records);
       } catch (error) {
         this.#options.log.warn('records not written to the hub', { namespace, error });
-        // The namespace is gone, or Berth may not write there: no use in trying again.
+        // The namespace is gone, or Berth may not write there: trying again is useless.
         if (error instanceof InputError) continue;
         this.#wait(namespace, [...records, ...(this.#waiting.get(namespace) ?? [])]);
         this.#schedule(RETRY_MS);

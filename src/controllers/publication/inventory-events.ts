@@ -8,7 +8,9 @@ import { placementsOf } from './decision-view.ts';
 import type { PlacementPublisher } from './placement-publisher.ts';
 import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 
-/** Turns what the watches show into events of the placements, and asks for a new transition where decisions may depend on it. */
+/**
+ * Turns watch events into events of the placements, and asks for a new transition where decisions may depend on them.
+ */
 export function listenToInventory(
   inventory: HubInventory,
   parts: {
@@ -39,7 +41,7 @@ export function listenToInventory(
   });
 }
 
-/** Did anything change that a decision may depend on? Status does not count. */
+/** Whether an input of decisions changed. Status does not count. */
 function isInputChange({ before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true;
   const inputs = ({ metadata }: KubeObject): string =>

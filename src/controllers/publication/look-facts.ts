@@ -24,7 +24,7 @@ export interface LookFactsOptions {
   readonly isHubRestored: () => boolean;
 }
 
-/** Reads what a look at a placement has to know. */
+/** Reads the inputs of a pass over a placement. */
 export class LookFacts {
   readonly #options: LookFactsOptions;
 
@@ -69,7 +69,7 @@ export class LookFacts {
     return this.#options.view.page(`${key.slice(0, key.indexOf('/'))}/${name}`);
   }
 
-  /** What is seen of the placement when the hub was restored. */
+  /** The state of the placement that is visible when the hub was restored. */
   atRestore(key: string): SeenAtRestore['seen'] {
     const placement = this.placement(key);
     return placement && { ...this.pagesSeen(key), placement };

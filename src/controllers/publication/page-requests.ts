@@ -13,7 +13,7 @@ const FENCE_ANNOTATION = 'berth.dev/fence';
 
 type ActionOf<K extends PlacementAction['kind']> = Extract<PlacementAction, { kind: K }>;
 
-/** The requests to the hub that publishing makes. Every write carries the version that it was planned on. */
+/** The requests of publishing to the hub. Every write carries the version that it was planned on. */
 export class PageRequests {
   readonly #api: KubeApi;
 
@@ -27,7 +27,7 @@ export class PageRequests {
     return (await this.#api.list(PLACEMENT_DECISION, { namespace, labelSelector })).items;
   }
 
-  /** Changes the version of the page, so that a write of unknown outcome that was planned on the one before is refused. */
+  /** Changes the version of the page, so that an earlier write of unknown outcome is refused. */
   fence(page: KubeObject): Promise<KubeObject> {
     return this.#patchMetadata(page, { annotations: { [FENCE_ANNOTATION]: page.metadata.resourceVersion } });
   }

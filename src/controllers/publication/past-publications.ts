@@ -2,7 +2,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { PastRecords } from '../../core/publish/machine/state/placement-facts.ts';
 
-/** The records that the process before this one left, as far as placements were not compared with them yet. */
+/** Records of the previous process, until the placements have been compared with them. */
 export class PastPublications {
   readonly #newest = new Map<string, DecisionRecord>();
   readonly #log: Logger;
@@ -22,7 +22,7 @@ export class PastPublications {
     return this.#loading;
   }
 
-  /** Another process published after these records were made, so they do not describe what is on the hub. */
+  /** Another process has published since, so these records do not describe the hub. */
   forget(): void {
     this.#isForgotten = true;
     this.#newest.clear();
@@ -52,7 +52,7 @@ export class PastPublications {
       if (oldest !== undefined) this.#oldestAtMs = Date.parse(oldest.publishedAt);
     } catch (error) {
       this.#areReadable = false;
-      this.#log.warn('records not read, so that none is made of what was published before', { error });
+      this.#log.warn('records not read, so earlier publications are not recorded', { error });
     }
   }
 }

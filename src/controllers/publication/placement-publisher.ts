@@ -27,7 +27,7 @@ export interface PublisherOptions {
   readonly requests: PageRequests;
   readonly memory: PublishMemory;
   readonly past: Pick<PastPublications, 'drop'>;
-  /** Fills the memory of a placement that another process published before; waited for before each look. */
+  /** Loads the state of a placement that another process published; awaited before each pass. */
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly approvals: Pick<PlanApprovals, 'judged'>;
   /** Newest result of a placement; undefined while it has not been scheduled. */
@@ -43,7 +43,9 @@ export interface PublisherOptions {
   readonly lookAgain: (placement: string) => void;
 }
 
-/** Carries out what the state machine of each placement asks for, and reports the answers to it. It decides nothing itself. */
+/**
+ * Applies the actions of each placement's state machine, and reports the answers to it. It decides nothing itself.
+ */
 export class PlacementPublisher {
   readonly #options: PublisherOptions;
 
@@ -52,9 +54,9 @@ export class PlacementPublisher {
   }
 
   /**
-   * One look at a placement and all that follows from it.
+   * Runs one pass over a placement.
    * @param key `namespace/name` of the placement
-   * @throws what an action threw; the look is to be repeated
+   * @throws what an action threw; the pass is to be repeated
    */
   async reconcile(key: string): Promise<ReconcileOutcome> {
     const { facts, recall, resultOf, onRest } = this.#options;
@@ -68,7 +70,7 @@ export class PlacementPublisher {
     return end.kind === 'done' ? DONE : end;
   }
 
-  /** Something happened to the placement outside of a look. */
+  /** Handles an event of the placement outside of a pass. */
   handle(key: string, event: PlacementEvent): void {
     for (const action of this.#step(key, event)) void this.#begin(key, action);
   }
@@ -117,7 +119,7 @@ export class PlacementPublisher {
     return states.step(key, event, clock.now());
   }
 
-  /** Carries the action out, or begins to: then its answer follows. */
+  /** Applies the action, or starts it; then its answer follows later. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
     const { memory, past, approvals, onSettled, decideAgain, lookAgain } = this.#options;
     switch (action.kind) {
@@ -223,7 +225,7 @@ export class PlacementPublisher {
           record: action.record,
         });
       case 'tell-restored':
-        return log.warn('others changed what is published, it is put back', {
+        return log.warn('others changed what is published; it is restored', {
           placement: key,
           pages: action.pages,
         });
@@ -237,7 +239,7 @@ function failed(of: 'pages' | 'status' | 'record', error: unknown): PlacementEve
   return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
 }
 
-/** Only then does what was published before matter. */
+/** The earlier publication matters only then. */
 function mayBePublished({ metadata }: Placement, result: ScheduleResult | undefined): boolean {
   const isOfIt = result !== undefined && result.placement.metadata.uid === metadata.uid;
   return isOfIt && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;

@@ -65,7 +65,7 @@ export class PlanApprovals {
     return this.#sources.flatMap((source) => this.#store.get(source)?.pending[placement] ?? []);
   }
 
-  /** What came of these plans for the placement. One that was read since is not judged. */
+  /** Sets the outcome of these plans for the placement. A plan that was read since is not judged. */
   judged(placement: string, plans: readonly PendingPlan[], outcome: PlanOutcome): void {
     for (const source of this.#sources)
       this.#update(source, [placement], (plan) =>

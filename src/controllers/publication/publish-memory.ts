@@ -4,7 +4,7 @@ import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 export interface PublishMemory {
   get(placement: string): PublishState | undefined;
   set(placement: string, state: PublishState): void;
-  /** Resolves when it would outlive the process. */
+  /** Resolves when the state would survive the process. */
   persist(placement: string, state: PublishState): Promise<void>;
   delete(placement: string): void;
 }

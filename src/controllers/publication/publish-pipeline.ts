@@ -48,7 +48,7 @@ export interface PipelineOptions {
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly recorder: DecisionRecorder;
   readonly journal: TransitionJournal;
-  /** What a process that was killed recorded. */
+  /** The records of a process that was killed. */
   readonly past: PastPublications;
   /** The hub was found restored from a backup: what it shows may be older than what was published last. */
   readonly isHubRestored: () => boolean;
@@ -60,15 +60,18 @@ export interface PipelineOptions {
   readonly decide: (world: World) => EachResult;
   /** A commit is on its way to the hub. Default: never. */
   readonly isFollowing?: () => boolean;
-  /** Which of several processes publishes; the others only decide. Default: this one. */
+  /** Whether this process publishes; otherwise it only decides. Default: always. */
   readonly leadership?: Leadership | undefined;
   readonly emit: (happening: FleetHappening) => void;
   readonly onPass: (tookMs: number) => void;
 }
 
-/** Placements published at the same time: twice the requests that may be under way, so that the next ones are made while the hub works. */
+/**
+ * Placements published at the same time: twice the number of parallel requests, so that the next ones are prepared
+ * while the hub works.
+ */
 const CONCURRENCY = 2 * DEFAULT_MAX_REQUESTS;
-/** Inventory changes in, decisions on the hub out: scheduling and publishing with `schedule: berth`. */
+/** Scheduling and publishing with `schedule: berth`: inventory changes in, decisions on the hub out. */
 export class PublishPipeline {
   readonly scheduling: SchedulingLoop;
   readonly queue: WorkQueue;
@@ -111,7 +114,7 @@ export class PublishPipeline {
   start(supervisor: Supervisor): void {
     const { inventory, past, clock, random, log, emit } = this.#options;
     supervisor.start('scheduling', async (signal) => {
-      // Half a picture looks like clusters that left.
+      // An incomplete inventory would look like removed clusters.
       await Promise.all([inventory.whenSynced(signal), past.whenLoaded()]);
       await this.scheduling.run(signal);
     });
@@ -128,7 +131,7 @@ export class PublishPipeline {
           mayBegin: (stop) => this.#leadership.whenHeld(stop),
           mayPass: mayBeAllowedLater,
           onError: (key, error) => {
-            // Losing a race is not news.
+            // A lost race needs no report.
             if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `placement ${key}`, error });
           },
         },
@@ -153,7 +156,7 @@ export class PublishPipeline {
     }
   }
 
-  /** Somebody else writes the pages that Berth writes. */
+  /** Reports that another program writes the pages that Berth writes. */
   warnings(): readonly string[] {
     const rivals = rivalPlacements(this.#states.entries(), this.#options.clock.now());
     if (rivals.length === 0) return [];
@@ -209,7 +212,7 @@ export class PublishPipeline {
         this.#underWay.wait(transition, start);
         await journal.begin(transition.moved, false);
       },
-      // What another process publishes the watch shows when it does.
+      // The watch shows what another process publishes.
       whenPublished: async () => {
         if (!this.#leadership.isHeld) return;
         await this.queue.whenIdle();

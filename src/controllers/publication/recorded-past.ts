@@ -19,8 +19,9 @@ export interface RecordedPastOptions {
 }
 
 /**
- * What another process published before this one took over, from the records on the hub: its removals count toward the budgets, and the
- * releases that it used stay used. Read once for each namespace, before its first placement is published.
+ * Reads from the records on the hub what another process published before this one took over: its removals count
+ * toward the budgets, and its used releases stay used. Read once for each namespace, before its first placement is
+ * published.
  */
 export class RecordedPast {
   readonly #options: RecordedPastOptions;
@@ -32,7 +33,7 @@ export class RecordedPast {
     this.#options = options;
   }
 
-  /** From now on `recall` reads what is not known of a placement. */
+  /** From now on `recall` reads the unknown state of placements. */
   begin(): void {
     this.#isAsked = true;
   }
@@ -73,7 +74,7 @@ export class RecordedPast {
       return records;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      log.warn('records not read, so that earlier removals do not count', { namespace, error });
+      log.warn('records not read, so earlier removals do not count', { namespace, error });
       return new Map();
     }
   }

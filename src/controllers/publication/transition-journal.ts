@@ -6,7 +6,7 @@ import { movesOf, type PlacementMove, worldBefore } from '../../core/transition/
 /** Where the moves of the last transition are kept. */
 export interface TransitionMemory {
   get(key: string): readonly PlacementMove[] | undefined;
-  /** Resolves when it would outlive the process. */
+  /** Resolves when the state would survive the process. */
   persist(key: string, moves: readonly PlacementMove[]): Promise<void>;
   delete(key: string): void;
 }

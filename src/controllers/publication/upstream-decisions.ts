@@ -11,8 +11,8 @@ import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { PublishedBook } from '../../core/publish/pages/published-book.ts';
 
 /**
- * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by. What is published is
- * what stands in the PlacementDecisions once they rest.
+ * Another process decides: OCM's controller (`schedule: upstream`), or the Berth that leads while this one stands by.
+ * What is in the PlacementDecisions counts as published once it has not changed for a while.
  */
 export class UpstreamDecisions {
   readonly queue: WorkQueue;
@@ -51,7 +51,7 @@ export class UpstreamDecisions {
     this.#cancel.clear();
   }
 
-  /** Two controllers at work: placements that Berth marked as its own, while it is told to leave them to OCM. */
+  /** Two controllers at work: placements that Berth marked as its own, while OCM is to decide them. */
   warnings(): readonly string[] {
     const marked = this.#inventory.placements.store
       .list()

@@ -3,8 +3,9 @@ import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '../../core/model/kind/m
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 
 /**
- * Does what the placement carries run on the cluster? True when there is at least one ManifestWork of the placement in the
- * cluster's namespace and each one reports Available (or Healthy) for its present generation. No work is no evidence.
+ * Whether the works of the placement run on the cluster: true when there is at least one ManifestWork of the
+ * placement in the cluster's namespace and each one reports Available (or Healthy) for its present generation. No
+ * work is no evidence.
  */
 export function isWorkReady(works: ObjectStore, placement: string, cluster: string): boolean {
   const slash = placement.indexOf('/');

@@ -45,26 +45,29 @@ export interface FreshDecision {
   readonly world: World;
 }
 
-/** Changes that arrive together are decided together: a pass begins when none came for so long. */
+/** Changes that arrive together are decided together: a pass begins after this time without changes. */
 const COALESCE_MS = 20;
-/** So long a pass keeps the process to itself before it lets others in. */
+/** A pass yields to other tasks after this time. */
 const SLICE_MS = 5;
-/** The same for the very first pass, without which there is nothing to serve. */
+/** The same for the first pass, before which nothing can be served. */
 const FIRST_SLICE_MS = 10;
-/** What is left of a pass waits for a commit that is on its way to the hub, but not longer than this. */
+/** The rest of a pass waits this long at most for a commit that is on its way to the hub. */
 const MAX_FOLLOW_WAIT_MS = 200;
-/** While changes never pause, a pass waits for them twice as long as the last one took, but not longer than this. */
+/** If changes never pause, a pass waits twice as long as the last one took, but at most this long. */
 const MAX_COALESCE_MS = 1_000;
-/** A transition begins with what is published; while more is being written it waits, but not longer than this. */
+/** A transition waits this long at most for publications that are being written. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
-/** So often, and so long in any case, newer changes break passes off; then one is made to its end: no placement waits for ever. */
+/**
+ * Newer changes interrupt passes at most so often, and at least for this time; then one is completed, so that no
+ * placement waits forever.
+ */
 const MAX_BROKEN_OFF = 8;
 const MAX_BROKEN_OFF_MS = 5_000;
 
 /**
  * Makes a transition whenever something changed that a decision may depend on. Nothing is published of a transition before its end:
  * decisions depend on each other, and what is decided first may be decided otherwise in the end. A transition over many placements
- * takes turns with the rest of the process; when a placement changes meanwhile, it is broken off and begins again.
+ * takes turns with the rest of the process; when a placement changes meanwhile, it is interrupted and begins again.
  */
 export class SchedulingLoop {
   readonly #options: SchedulingOptions;
@@ -72,19 +75,22 @@ export class SchedulingLoop {
   readonly #touched = new Set<string>();
   #dirty: 'no' | 'decisions' | 'yes' = 'yes';
   readonly #wakeUp = new WakeUp();
-  /** Aborted by a placement that changed since the last pass began, and when the loop ends. */
+  /** Aborted when a placement changes during the pass, and when the loop ends. */
   #newer = new AbortController();
-  /** Aborted by one that changed a while after the last one did: there is nothing to wait for. And when the loop ends. */
+  /**
+   * Aborted when a placement changes some time after the last change, so that there is nothing to wait for, and when
+   * the loop ends.
+   */
   #atOnce = new AbortController();
   #newerAtMs = -Infinity;
-  /** Passes since the last whole one, and when the first of them began. */
+  /** Interrupted passes since the last completed one, and when the first of them began. */
   #brokenOff = { passes: 0, sinceMs: 0 };
-  /** So long this pass may still wait. */
+  /** How long this pass may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
   #cancelTimer: () => void = () => undefined;
   #passes = 0;
   #requests = 0;
-  /** The last whole transition. */
+  /** The last completed transition. */
   #tookMs = 0;
   #restless: readonly string[] = [];
 
@@ -92,7 +98,7 @@ export class SchedulingLoop {
     this.#options = options;
   }
 
-  /** Those over all placements; one that was broken off does not count. */
+  /** Completed full passes. */
   get passes(): number {
     return this.#passes;
   }
@@ -139,7 +145,7 @@ export class SchedulingLoop {
       }
       this.#touched.clear();
       await this.#pass(touched, signal).catch((error: unknown) => {
-        // Not done: whoever runs this loop again begins with it.
+        // Not done: the next run of this loop begins with it.
         this.#askAgain(touched);
         throw error;
       });
@@ -154,7 +160,7 @@ export class SchedulingLoop {
     if (!this.#newer.signal.aborted) this.#newer.abort();
   }
 
-  /** Until no changes came for a while. */
+  /** Waits until no changes arrive for a while. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs));
@@ -282,7 +288,7 @@ export class SchedulingLoop {
     return true;
   }
 
-  /** A toleration that runs out is a change that nobody tells. */
+  /** No event reports that a toleration expired. */
   #arm(againAtMs: number): void {
     this.#cancelTimer();
     if (againAtMs === Infinity) return;
@@ -291,7 +297,7 @@ export class SchedulingLoop {
   }
 }
 
-/** Would the publisher write the same? */
+/** Whether the publisher would write the same. */
 function sameResult(a: ScheduleResult, b: ScheduleResult): boolean {
   return (
     a.outcome === b.outcome &&

@@ -118,7 +118,7 @@ async function requireObject(
   });
 }
 
-/** A ManifestWorkReplicaSet instead of works: it follows the placement by itself, no command has to be run again. */
+/** A ManifestWorkReplicaSet instead of works: it follows the placement, no command has to be run again. */
 export async function createReplicaSet(
   hub: KubeApi,
   request: NamedWorkRequest & { readonly target: Extract<WorkTarget, { type: 'placement' }> },

@@ -7,7 +7,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import { LAST_GOOD_ANNOTATION } from '../../core/work/replica-set/rollout-control.ts';
 
 /**
- * The last template that every cluster of a replica set succeeded with, in a ControllerRevision next to it: it survives
+ * Stores the last template that every cluster of a replica set succeeded with in a ControllerRevision: it survives
  * restarts, is cleaned up with its owner, and can be read with kubectl. The replica set names it in an annotation.
  */
 export async function readLastGood(

@@ -122,7 +122,7 @@ export class ReplicaSetReconciler {
     });
   }
 
-  /** More failures than allowed and an automatic rollback asked for: the template is given up, in writing. */
+  /** More failures than allowed, with automatic rollback: marks the template as failed. */
   async #giveUp(
     replicaSet: ManifestWorkReplicaSet,
     control: RolloutControl,
@@ -214,7 +214,10 @@ function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
   return control.paused || control.aborted ? 'paused' : 'none';
 }
 
-/** The way back is not staged: the last good template has been everywhere, and one broken cluster must not stop the others. */
+/**
+ * A rollback is not staged: the last good template was on every cluster, and one broken cluster must not stop the
+ * others.
+ */
 function atOnce(replicaSet: ManifestWorkReplicaSet): ManifestWorkReplicaSet {
   const placementRefs = replicaSet.spec.placementRefs.map(({ name }) => ({ name }));
   return { ...replicaSet, spec: { ...replicaSet.spec, placementRefs } };

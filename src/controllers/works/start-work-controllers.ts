@@ -29,7 +29,7 @@ export interface WorkControllersOptions {
   readonly rules?: RolloutRules | undefined;
   /** Replica sets worked on at the same time. Default 4. */
   readonly workers?: number | undefined;
-  /** Waited for before anything is written for a replica set or a work. Default: nothing. */
+  /** Awaited before each write for a replica set or a work. Default: no wait. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
@@ -62,7 +62,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     writeConcurrency: 8,
   });
   const shared = { clock, random, log, mayBegin };
-  // Nothing is decided before everything has been listed once: half a picture looks like clusters that left.
+  // Nothing is decided before every kind has been listed once: an incomplete inventory would look like removed clusters.
   supervisor.start('replica sets', async (signal) => {
     await synced;
     await runReconciler(
@@ -78,7 +78,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
           return outcome;
         },
         onError: (key, error) => {
-          // Somebody else was faster: the next pass sees it. Nothing anybody has to know.
+          // Another writer was faster: the next pass sees it. No report is needed.
           if (error instanceof ConflictError) return;
           failing.failed(key, error);
           options.onError?.(key, error);

@@ -31,8 +31,8 @@ export interface WriteWorksOptions {
 const FIELD_MANAGER = 'berth-works';
 
 /**
- * Carries out what was planned: first everything that adds or changes, then what removes. One failing write does not stop
- * the others; nothing is removed while a write before it failed. Rejects with the first error, after all were tried.
+ * Applies a plan: first additions and changes, then removals. One failing write does not stop the others; nothing is
+ * removed while a write before it failed. Rejects with the first error, after all were tried.
  */
 export async function writeWorks(actions: readonly WorkAction[], options: WriteWorksOptions): Promise<void> {
   const limit = pLimit(options.concurrency);
@@ -75,7 +75,7 @@ async function expectOurs(work: ManifestWork, options: WriteWorksOptions, cause:
   const { name, namespace = '', labels } = work.metadata;
   const live = await options.hub.get(MANIFEST_WORK, { namespace, name });
   if (live?.metadata.labels?.[REPLICA_SET_LABEL] === labels?.[REPLICA_SET_LABEL]) return;
-  throw new InputError(`a ManifestWork of this name exists and belongs to somebody else`, {
+  throw new InputError(`a ManifestWork of this name exists and belongs to another owner`, {
     code: 'works.name-taken',
     subject: `ManifestWork ${namespace}/${name}`,
     hint: `delete or rename it: ManifestWorkReplicaSet ${options.replicaSet} needs the name`,

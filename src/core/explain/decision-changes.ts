@@ -16,7 +16,7 @@ export interface ChangeSubject {
   readonly before: readonly string[];
   /** The world of that decision, when it is known; without it the causes stay open. */
   readonly worldBefore?: World | undefined;
-  /** `namespace/name` of each placement that exists; undefined: nobody knows. */
+  /** `namespace/name` of each placement that exists; undefined: unknown. */
   readonly standing?: ReadonlySet<string> | undefined;
 }
 

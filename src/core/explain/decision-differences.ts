@@ -13,7 +13,7 @@ export interface DecisionDifference extends WorldDifference {
 /**
  * Other placements whose decisions are not the same in two worlds: Balance counts them.
  * @param own `namespace/name` of the placement that is explained
- * @param standing `namespace/name` of each placement that exists in the later world; undefined: nobody knows
+ * @param standing `namespace/name` of each placement that exists in the later world; undefined: unknown
  */
 export function decisionDifferences(
   before: World,

@@ -46,7 +46,7 @@ class Evaluation {
     return error === undefined ? { ok: true, results } : { ok: false, error };
   }
 
-  /** Top-level nodes from `first` on, until the end of the range they stand in. Returns the error, if any. */
+  /** Top-level nodes from `first` on, until the end of the range they are in. Returns the error, if any. */
   private runFrom(first: number, data: unknown, results: (readonly unknown[])[]): string | undefined {
     for (let index = first; index < this.nodes.length; index++) {
       const found = this.walk([data], this.nodes[index] as PathNode);

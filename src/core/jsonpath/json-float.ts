@@ -1,6 +1,6 @@
 /**
  * A number that is a float because of how it was written (`1.0`, `2e3`) or what it is, not because of its value.
- * Plain JavaScript numbers cannot tell `1.0` from `1`; readers that hold the text keep the difference with this.
+ * Plain JavaScript numbers cannot distinguish `1.0` from `1`; readers that hold the text keep the difference with this.
  */
 export class JsonFloat {
   readonly value: number;

@@ -1,4 +1,4 @@
-/** One step of a path. A list is what stands between braces, or one side of a filter. */
+/** One step of a path. A list is what is between braces, or one side of a filter. */
 export type PathNode =
   | { readonly type: 'list'; readonly nodes: readonly PathNode[] }
   | { readonly type: 'text'; readonly text: string }

@@ -7,7 +7,7 @@ interface Cut {
 }
 
 /**
- * `[1]`, `[-1]`, `[0:2]`, `[::2]`, `[*]` on each value. Bounds must lie in the list, except that an empty range
+ * `[1]`, `[-1]`, `[0:2]`, `[::2]`, `[*]` on each value. Bounds must be in the list, except that an empty range
  * is always empty; it also ends the walk over the remaining values.
  */
 export function cutSlice(input: readonly unknown[], node: Extract<PathNode, { type: 'slice' }>): Cut {

@@ -5,7 +5,7 @@ const MAX_CHANGED = 64;
 
 /**
  * Positions at which a list of objects differs from an earlier one. Undefined when it differs in more than the contents of a few
- * objects: something came, went, or stands elsewhere. What did not change is the very same value from commit to commit.
+ * objects: something came, went, or is elsewhere. What did not change is the very same value from commit to commit.
  */
 export function changedInPlace(
   before: readonly SourceObject[],

@@ -1,4 +1,4 @@
-/** Where a value stands inside an object: field names and list indexes, outermost first. */
+/** Where a value is inside an object: field names and list indexes, outermost first. */
 export type FieldPath = readonly (string | number)[];
 
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;

@@ -8,7 +8,7 @@ export type ScaledValue =
 const WHOLE_PERCENT = /^([+-]?[0-9]+)%$/;
 
 /**
- * The number that `value` stands for out of `total`: an integer as it is, a whole percentage scaled and rounded
+ * The number that `value` denotes, out of `total`: an integer as it is, a whole percentage scaled and rounded
  * (apimachinery `intstr.GetScaledValueFromIntOrPercent`). A string that is not a percentage is an error.
  */
 export function scaleIntOrPercent(value: IntOrString, total: number, rounding: 'up' | 'down'): ScaledValue {

@@ -1,6 +1,6 @@
 /**
- * The first of so many places at which what is looked for may stand, by halving: the places are in order.
- * @param isBefore whether what stands at the place comes before it
+ * The first of so many places at which the value may be, by binary search: the places are in order.
+ * @param isBefore whether what is at the place comes before it
  */
 export function lowerBound(count: number, isBefore: (place: number) => boolean): number {
   let [low, high] = [0, count];
@@ -12,7 +12,7 @@ export function lowerBound(count: number, isBefore: (place: number) => boolean):
   return low;
 }
 
-/** Where a number stands in an ascending list; undefined: nowhere. */
+/** Where a number is in an ascending list; undefined: nowhere. */
 export function findSorted(list: Uint32Array, wanted: number): number | undefined {
   const place = lowerBound(list.length, (at) => (list[at] as number) < wanted);
   return list[place] === wanted ? place : undefined;

@@ -1,6 +1,6 @@
 import type { SourceLocation } from './source-location.ts';
 
-/** Something found in the user's input. Errors keep the object out; warnings only tell. */
+/** Something found in the user's input. Errors keep the object out; warnings do not. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
   /** Stable, machine-readable, e.g. `yaml.syntax`, `schema.type`, `placement.unknown-cluster-set`. */

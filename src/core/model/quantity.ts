@@ -25,7 +25,7 @@ const DECIMAL_EXPONENT = new Map(
 );
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Reads a quantity; a number stands for its decimal text, as in JSON. Undefined when the text is no quantity. */
+/** Parses a quantity; a number is read as its decimal text, as in JSON. Undefined when the text is no quantity. */
 export function parseQuantity(value: string | number): Quantity | undefined {
   const text = typeof value === 'number' ? String(value) : value.trim();
   const match = text.length > MAX_LENGTH ? null : PATTERN.exec(text);

@@ -1,6 +1,6 @@
 import { printable } from './printable.ts';
 
-/** Where something stands in a source file. Lines and columns count from 1. */
+/** Where something is in a source file. Lines and columns count from 1. */
 export interface SourceLocation {
   readonly file: string;
   readonly line: number;

@@ -9,7 +9,7 @@ export type GivenResult =
   | { readonly ok: true; readonly changes: readonly WorldChange[] }
   | { readonly ok: false; readonly error: string };
 
-/** The changes that a step stands for in this world. A step about clusters that do not exist is an error of the test. */
+/** The changes of a step in this world. A step about clusters that do not exist is an error of the test. */
 export function givenChanges(step: GivenStep, world: World, placement: PlacementRef): GivenResult {
   const said = Object.entries(step).filter(([, value]) => value !== undefined);
   if (said.length > 1) {

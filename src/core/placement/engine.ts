@@ -29,12 +29,12 @@ export interface EngineOptions {
 
 const NONE: readonly number[] = [];
 /**
- * Results one after the other. Whoever asks for the next one may say which clusters are published for the last one where these are not
- * its own; the results after it count these.
+ * Yields one result after the other. When a caller asks for the next one, it may pass the clusters that are published
+ * for the last one if these differ; later results count these.
  */
 export type EachResult = Generator<ScheduleResult, void, readonly string[] | undefined>;
 
-/** Twelve bytes each: what is ranked ahead is to save time, not to fill the memory. */
+/** Twelve bytes each: rankings that are computed ahead must not fill the memory. */
 const MAX_RANKED_AHEAD = 16_000_000;
 
 /**
@@ -47,14 +47,14 @@ const MAX_RANKED_AHEAD = 16_000_000;
  */
 export class PlacementEngine {
   readonly #compileCel: CompileCel;
-  /** For its clock, sets and bindings; the rest may be older than what the index and the book say. */
+  /** Used for its clock, sets and bindings; other fields may be older than the index and the book. */
   #world: World;
   #index: SchedulingIndex;
   #book: DecisionBook;
   readonly #listed: ListedPlacements;
-  /** Those that have to be decided in full at every change. */
+  /** Placements that must be decided in full at every change. */
   readonly #unranked = new WeakSet<CompiledPlacement>();
-  /** So many clusters stand in rankings that nothing asked for yet. */
+  /** The number of clusters in rankings that were computed ahead and not used yet. */
   #rankedAhead = 0;
 
   constructor(world: World, options: EngineOptions = {}) {
@@ -65,12 +65,12 @@ export class PlacementEngine {
     this.#listed = new ListedPlacements(world.placements.map((placement) => this.#index.compile(placement)));
   }
 
-  /** The objects that the engine decides over now, with the decisions that it made. */
+  /** The current objects of the engine, with its decisions. */
   get world(): World {
     return { ...this.#objects, decisions: this.#book.objects() };
   }
 
-  /** Decisions apart. */
+  /** Without decisions. */
   get #objects(): World {
     const { fleet } = this.#index;
     return {
@@ -117,8 +117,8 @@ export class PlacementEngine {
   }
 
   /**
-   * Why: answers for one placement, read from what was decided. Valid until the engine is next changed. After `scheduleAgain` the
-   * decisions of others are those of now.
+   * Explains one placement from its decision. Valid until the engine changes. After `scheduleAgain` the decisions of
+   * others are the current ones.
    */
   trace(key: string): PlacementTrace | undefined {
     const state = this.#caughtUp(key);
@@ -149,16 +149,16 @@ export class PlacementEngine {
     return { result: state.result, trace: new PlacementTrace(this.#index, state, this.#book) };
   }
 
-  /** Tells the engine what a placement's published decisions are when they are not what it decided. Schedules nothing. */
+  /** Sets a placement's published decisions when they are not what the engine decided. Schedules nothing. */
   recordPublished(key: string, clusters: readonly string[]): void {
     this.#book.put(key, this.#book.decisionsOf(clusters));
   }
 
   /**
-   * Takes a change in and schedules the placements that it can matter to, in the listed order, over the decisions as
-   * they now are. Every other result stays what a full computation from the current objects and the decisions of its
+   * Applies a change and schedules the placements that it can affect, in the listed order, with the current
+   * decisions. Every other result stays what a full computation from the current objects and the decisions of its
    * time would give. Placements that were never scheduled are scheduled.
-   * @returns the results that were computed anew
+   * @returns the results that were computed again
    */
   applyDelta(delta: WorldDelta): readonly ScheduleResult[] {
     const touched = this.#takeIn(delta);
@@ -170,16 +170,16 @@ export class PlacementEngine {
   }
 
   /**
-   * Takes a change in and schedules every placement, with the results that `scheduleAll` of a new engine would have:
-   * unlike with `applyDelta`, a placement follows when the decisions of others moved. What nothing happened to keeps its
-   * result, the same object. Each result is computed when it is asked for. Whoever asks for no more of them ends the
-   * generator before asking anything else of this engine: what happened to the rest is then looked at the next time.
+   * Applies a change and schedules every placement, with the results that `scheduleAll` of a new engine would have:
+   * unlike `applyDelta`, it also reschedules a placement when decisions of others changed. An unaffected placement
+   * keeps its result object. Each result is computed on demand. A caller that needs no more results must end the
+   * generator before it uses the engine again; the rest is computed the next time.
    * @param listed all placements in the order in which to schedule them
    */
   *scheduleAgain(delta: WorldDelta, listed: readonly Placement[], published: Published): EachResult {
     const touched = this.#takeIn(delta);
     this.#book.publish(published);
-    // While decisions are being published there is something to do.
+    // While decisions are being published the process is not idle.
     const isIdle = changesNothing(delta) && published.changed?.size === 0;
     const open = new Set(touched.keys());
     let next = 0;
@@ -202,11 +202,11 @@ export class PlacementEngine {
   }
 
   /**
-   * Brings placements, index and clock up to date.
-   * @returns positions of the placements that this can matter to, each with the clusters that did it
+   * Updates placements, index and clock.
+   * @returns positions of the placements that this can affect, each with the clusters that affect it
    */
   #takeIn(given: WorldDelta): ReadonlyMap<number, readonly number[]> {
-    // A cluster that goes and comes in one delta is replaced: its results must not be carried over.
+    // A cluster that is removed and added in one delta is replaced: its results must not be carried over.
     const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
     const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
     this.#editPlacements(delta);
@@ -230,7 +230,7 @@ export class PlacementEngine {
     return impact.affected;
   }
 
-  /** Takes placements in and out; those that read differently now have no state any more. */
+  /** Adds and removes placements; those whose inputs changed lose their state. */
   #editPlacements({ placements = [], removedPlacements = [] }: WorldDelta): void {
     if (placements.length === 0 && removedPlacements.length === 0) return;
     for (const key of removedPlacements) this.#book.take(key);
@@ -239,7 +239,7 @@ export class PlacementEngine {
     this.#index.keepPredicates((predicate) => this.#listed.dependents.ofClass(predicate).size > 0);
   }
 
-  /** Indexes anew with clusters, sets and bindings come and gone; states that this does not touch are carried over. */
+  /** Indexes again after clusters, sets and bindings were added or removed; states that this does not touch are carried over. */
   #rebuild(delta: WorldDelta, turnedBackTo: Instant | undefined): void {
     const { fleet: before, now } = this.#index;
     const joining = (delta.clusters ?? []).filter(
@@ -286,7 +286,7 @@ export class PlacementEngine {
     return { prior, ...others, counted: makeBitset(this.#index.fleet.size), journalLength };
   }
 
-  /** From how things stood if that is possible: `touched` are the clusters that changed since. */
+  /** From the earlier ranking if that is possible: `touched` are the clusters that changed since. */
   #reschedule(position: number, touched: readonly number[] = NONE, mayLag = false): DecidedState {
     const before = this.#listed.states[position];
     const moved = before && redecidePlacement(this.#index, before, { book: this.#book, touched, mayLag });
@@ -299,7 +299,7 @@ export class PlacementEngine {
     return position === undefined || state === undefined || !lags(state) ? state : this.#reschedule(position);
   }
 
-  /** Keeps the result. While there is nothing else to do it is found out how all its clusters stand: the next change starts from there. */
+  /** Keeps the result. When idle, the ranking of all its clusters is computed: the next change starts from there. */
   #stay(position: number, state: DecidedState, isIdle: boolean): DecidedState {
     const { compiled, result, standing, stage } = state;
     const isReady = standing !== undefined || stage !== 'done' || this.#unranked.has(compiled);

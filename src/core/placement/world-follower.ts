@@ -5,9 +5,9 @@ import { PublishedClusters } from './prior/published-clusters.ts';
 import { worldDelta } from './follow/world-delta.ts';
 
 /**
- * Decides one world after the other, each read fresh, as `scheduleAll` would, byte for byte; what it costs hangs on what
- * changed between them. Objects are compared by identity: whoever reads a world must hand out an unchanged object as the
- * same object, and no kind may have a name twice. Results to which nothing happened are the same objects as well.
+ * Schedules one world after the other, with the results of `scheduleAll`, byte for byte. The cost depends on what
+ * changed between them. Objects are compared by identity: the reader of a world must hand out an unchanged object as
+ * the same object, and no kind may have a name twice. Unchanged results are the same objects as well.
  */
 export class WorldFollower {
   readonly #options: EngineOptions;
@@ -20,8 +20,8 @@ export class WorldFollower {
   }
 
   /**
-   * One result per placement of the world, in its order, each computed when it is asked for. Whoever wants no more of them
-   * ends the generator (as leaving a `for` loop does): the next world is decided the same, whatever was left out of this one.
+   * Yields one result per placement of the world, in its order, each computed on demand. A caller that needs no more
+   * of them ends the generator (as leaving a `for` loop does); the results of the next world do not depend on that.
    */
   *decide(world: World): EachResult {
     const last = this.#last;

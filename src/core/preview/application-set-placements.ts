@@ -7,7 +7,7 @@ const MAX_DEPTH = 4;
 /**
  * Placements (`namespace/name`) that an Argo CD ApplicationSet asks for: through the clusterDecisionResource generator
  * (a label selector on the decisions' placement label) or through Berth's plugin generator (`input.parameters.placement`).
- * Both may stand inside matrix and merge generators.
+ * Both may be inside matrix and merge generators.
  */
 export function applicationSetPlacements(object: KubeObject): readonly string[] {
   const found = new Set<string>();

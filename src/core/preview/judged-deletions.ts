@@ -3,13 +3,13 @@ import { refOf } from '../model/object-ref.ts';
 import { identityOf } from '../sync/plan-prune.ts';
 import type { HeldDeletions, ObjectChange } from './plan.ts';
 
-/** What comes of the deletions that a merge makes in one source. */
+/** What happens to the deletions that a merge makes in one source. */
 export interface JudgedDeletions {
   /** Undefined: nothing would be held. */
   readonly held: HeldDeletions | undefined;
   /** What the hub has of the source before it. */
   readonly members: readonly KubeObject[];
-  /** What is not in Git after the merge and stays on the hub all the same: it is held, kept, or nobody knows. */
+  /** What is not in Git after the merge and stays on the hub anyway: it is held, kept, or its scope is unknown. */
   readonly stays: readonly KubeObject[];
   /** What the controller deletes, also where it left Git before and was held since. */
   readonly goes: readonly KubeObject[];

@@ -4,7 +4,7 @@ import type { Plan } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { planWorkloads } from './workload-plans.ts';
 
-/** The plan between two sides that were scheduled at the same present with the same decisions of before. */
+/** The plan between two sides that were scheduled at the same present with the same previous decisions. */
 export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Plan {
   const placements = planPlacements(base, head, judges);
   const objects = diffObjects(base.objects, head.objects);
@@ -34,9 +34,7 @@ function notEvaluated(base: PlanSide, head: PlanSide): string[] {
   const notes: string[] = [];
   const { clusters } = base.world;
   if (clusters.length === 0 && head.world.clusters.length === 0)
-    notes.push(
-      'No ManagedCluster stands in the repository, so no placement can select anything in this plan.',
-    );
+    notes.push('The repository has no ManagedCluster, so no placement can select anything in this plan.');
   const silent = head.world.clusters.filter(({ status }) => status === undefined).length;
   if (silent > 0)
     notes.push(

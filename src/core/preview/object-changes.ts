@@ -40,7 +40,7 @@ function byKey(sources: readonly SourceObject[]): Map<string, SourceObject> {
   return new Map(sources.map((source) => [objectKeyOf(source.object), source]));
 }
 
-/** `spec.taints`, `metadata.labels`: deep enough to tell what a change is about, short enough to read. */
+/** `spec.taints`, `metadata.labels`: deep enough to show what a change is about, short enough to read. */
 function changedFields(before: KubeObject, after: KubeObject): string[] {
   const fields: string[] = [];
   for (const field of keysOf(before, after)) {

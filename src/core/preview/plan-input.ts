@@ -4,11 +4,11 @@ import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import type { World } from '../snapshot/world.ts';
 import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
 
-/** One side of a plan: what stands there and what it decides. */
+/** One side of a plan: what is there and what it decides. */
 export interface PlanSide {
   readonly end: PlanEnd;
   readonly objects: readonly SourceObject[];
-  /** What stands on the hub then; absent: that is `objects`. */
+  /** What is on the hub then; absent: that is `objects`. */
   readonly standing?: readonly Pick<SourceObject, 'object'>[] | undefined;
   readonly world: World;
   /** One per placement of the world, in its order. */

@@ -113,7 +113,7 @@ export class PlanJudge {
       budget: budgetOf(placement) ?? DEFAULT_REMOVAL_BUDGET,
       inventoryProblem: undefined,
       approved: tokens && { tokens, commit: head.commit },
-      // Nobody knows before the merge, so a move that makes before it breaks has both.
+      // Readiness is not known before the merge, so a make-before-break move has both.
       isReady: () => false,
       nowMs: this.#nowMs,
       digest,

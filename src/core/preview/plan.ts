@@ -5,7 +5,8 @@ import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 
 /**
  * What would change between two states of a fleet: data first; text, Markdown and JSON are views of it. A plan is
- * diff(schedule(base), schedule(head)) with the same decisions of before on both sides, so equal fleets give an empty plan.
+ * diff(schedule(base), schedule(head)) with the same previous decisions on both sides, so equal fleets give an empty
+ * plan.
  */
 export interface Plan {
   readonly base: PlanEnd;
@@ -73,7 +74,7 @@ export interface PlacementSide {
   readonly selected: number;
   /** Asked for but not found. */
   readonly unscheduled: number;
-  /** Wire text of the condition that tells most; '' when all is well. */
+  /** Wire text of the most informative condition; '' when there is no problem. */
   readonly message: string;
 }
 
@@ -95,7 +96,7 @@ export interface WorkloadPlan {
   readonly namespace: string;
   readonly name: string;
   readonly change: 'created' | 'deleted' | 'changed' | 'moved';
-  /** Placements that decide where it lies, `namespace/name`; none for a ManifestWork. */
+  /** Placements that decide where it runs, `namespace/name`; none for a ManifestWork. */
   readonly placements: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];

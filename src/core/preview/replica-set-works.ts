@@ -25,7 +25,7 @@ export function placementsOf(replicaSet: ManifestWorkReplicaSet): readonly strin
 /** The clusters on which replica sets have works, before a merge and after it: the rules of `planReplicaSet`. */
 export class ReplicaSetWorks {
   readonly #published: Published;
-  /** By owner label; undefined: nobody knows, so that what is published tells. */
+  /** By owner label; undefined: not known, so that what is published counts. */
   readonly #works: ReadonlyMap<string, Works> | undefined;
 
   /** @param published before the merge */
@@ -39,7 +39,7 @@ export class ReplicaSetWorks {
   }
 
   /**
-   * Where a placement is missing, what stands there through it stays, and so does what stands there through one that is not asked any
+   * Where a placement is missing, what is there because of it stays, and so does what is there because of one that is no longer used
    * more: the reference may be mistyped.
    * @param standing as it was before the merge; undefined: it was not there
    * @param published after the merge; of each placement that exists

@@ -9,7 +9,7 @@ import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
 import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
 
-/** A workload on one side: where it lies and what it is. */
+/** A workload on one side: where it runs and what it is. */
 interface Lying {
   readonly object: KubeObject;
   readonly placements: readonly string[];

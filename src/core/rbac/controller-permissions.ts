@@ -178,7 +178,7 @@ export const RELEASE_SOURCE: readonly Permission[] = grant(
 
 /** Of sources whose credentials are Secrets. */
 export function secretReading(names: readonly string[]): readonly Permission[] {
-  const why = 'get: credentials of sources, anew for every fetch';
+  const why = 'get: credentials of sources, read for every fetch';
   return [{ groups: [''], resources: ['secrets'], verbs: ['get'], names, why }];
 }
 

@@ -85,7 +85,7 @@ function parseSize(size: IntOrString | undefined, field: string): Parsed<Rollout
   );
 }
 
-/** The number a size stands for among `total` clusters; what is not within 1..total counts as not set. */
+/** The number of clusters of a size, out of `total`; a number outside 1..total counts as not set. */
 export function resolveSize(size: RolloutSize, total: number, unset: number): number {
   const value = size.percent ? Math.ceil((size.value / 100) * total) : size.value;
   return value <= 0 || value > total ? unset : value;

@@ -58,7 +58,7 @@ export class Fleet {
     return [...this.#scores.values()].flatMap((ofCluster) => [...ofCluster.values()]);
   }
 
-  /** What each cluster can allocate, as float64; NaN unless both allocatable and capacity tell the resource. */
+  /** What each cluster can allocate, as float64; NaN unless both allocatable and capacity have the resource. */
   amounts(resource: ResourceName): Float64Array {
     const known = this.#amounts.get(resource);
     if (known !== undefined) return known;
@@ -74,7 +74,7 @@ export class Fleet {
     this.#clusters[number] = cluster;
     this.labels.refresh(number);
     this.claims.refresh(number);
-    // Told for every resource, asked for before or not: who was decided by it may have come from an earlier fleet.
+    // Reported for every resource, used or not: decisions that used it may be from an earlier fleet.
     const changed = RESOURCES.filter(
       (resource) => !Object.is(this.amountOf(before, resource), this.amountOf(cluster, resource)),
     );

@@ -9,13 +9,13 @@ import type { Placement } from '../model/kind/placement.ts';
  * Placements are scheduled in the listed order: each one's new decisions replace its old ones before the next.
  */
 export interface World {
-  /** RFC 3339 instant that stands for the present. */
+  /** The current time, RFC 3339. */
   readonly now: string;
   readonly placements: readonly Placement[];
   readonly clusters: readonly ManagedCluster[];
   readonly clusterSets: readonly ManagedClusterSet[];
   readonly bindings: readonly ManagedClusterSetBinding[];
-  /** The decisions of before: they feed Steady, Balance and NoSelectIfNew. */
+  /** The previous decisions, which Steady, Balance and NoSelectIfNew read. */
   readonly decisions: readonly PlacementDecision[];
   readonly scores: readonly AddOnPlacementScore[];
   /**

@@ -90,7 +90,7 @@ function checkUsedSets(
   const here = bound.get(namespace);
   if (here === undefined) {
     if (bound.size === 0) return [];
-    const message = `no ManagedClusterSetBinding stands in namespace ${namespace}: nothing can be selected`;
+    const message = `there is no ManagedClusterSetBinding in namespace ${namespace}: nothing can be selected`;
     return [fieldWarning('placement.no-binding', ['metadata', 'namespace'], message)];
   }
   return (spec?.clusterSets ?? []).flatMap((name, index) => {

@@ -3,7 +3,7 @@ import type { SourceObject } from '../model/source-object.ts';
 import { fieldError, findingsAbout, type SourceFinding } from './source-finding.ts';
 
 /**
- * Objects of a kind that nobody serves: no hub takes them, and a controller cannot tell what their file declared before.
+ * Objects of a kind that no hub serves. A controller does not know what their file declared before.
  * @param isServed whether some hub is known, or expected, to serve the object's kind
  */
 export function checkKinds(

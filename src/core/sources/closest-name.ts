@@ -20,7 +20,7 @@ export function closestName(name: string, candidates: Iterable<string>): string 
 function editDistance(a: string, b: string, limit: number): number {
   let row = Array.from({ length: 2 * limit + 1 }, (_, at) => (at < limit ? limit : at - limit));
   for (let i = 1; i <= a.length; i++) {
-    // The cell at `at` stands for the first `i` characters of a and the first `i + at - limit` of b.
+    // The cell at `at` is the first `i` characters of a and the first `i + at - limit` of b.
     const next: number[] = [];
     for (let at = 0; at <= 2 * limit; at++) {
       const j = i + at - limit;

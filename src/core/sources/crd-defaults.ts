@@ -21,7 +21,7 @@ function defaultedConfig(config: PrioritizerConfig): PrioritizerConfig {
   };
 }
 
-/** A hub stamps a taint when it is added; one that stands in Git without a time counts as added at `now`. */
+/** A hub stamps a taint when it is added; one that is in Git without a time counts as added at `now`. */
 export function stampedCluster(cluster: ManagedCluster, now: string): ManagedCluster {
   const taints = cluster.spec?.taints;
   if (taints === undefined || taints.every((taint) => taint.timeAdded != null)) return cluster;

@@ -1,7 +1,7 @@
 import { jsonEqual } from '../model/json-equal.ts';
 import type { PlacementSpec } from '../model/kind/placement.ts';
 
-/** Of a field by its name, wherever it stands in the spec. Source: the CustomResourceDefinition of OCM's Placement. */
+/** Of a field by its name, wherever it is in the spec. Source: the CustomResourceDefinition of OCM's Placement. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   clustersPerDecisionGroup: '100%',
   maxSkew: 1,

@@ -8,7 +8,10 @@ import {
 } from '../model/kinds.ts';
 import type { SourceObject } from '../model/source-object.ts';
 
-/** The names that objects of a fleet may refer to: all that the meaning of one object hangs on besides itself. */
+/**
+ * The names that objects of a fleet may refer to: everything besides itself that the meaning of one object depends
+ * on.
+ */
 export class SourceReferences {
   readonly clusters: ReadonlySet<string>;
   readonly clusterSets: ReadonlySet<string>;

@@ -18,7 +18,7 @@ import { FleetObjects } from './fleet-objects.ts';
 
 /**
  * The world that a fleet describes by itself: recorded status (claims, resources, scores, decisions) is taken as it
- * stands, absent fields get the defaults that a hub would give them. Placements come in the order of their names, as a
+ * is, absent fields get the defaults that a hub would give them. Placements come in the order of their names, as a
  * controller that starts on an empty hub would take them.
  */
 export function worldOf(objects: readonly SourceObject[], options: { readonly now: string }): World {

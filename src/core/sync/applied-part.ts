@@ -12,8 +12,8 @@ interface Fields {
 }
 
 /**
- * What one manager has applied of an object on the hub: of labels, annotations and taints what it owns, and all else as it stands there.
- * Where the hub does not say who owns what, the manager owns nothing of them.
+ * The part of a live object that one manager applied: its own labels, annotations and taints, and every other field
+ * unchanged. If the hub does not record ownership, the manager owns no labels, annotations and taints.
  */
 export function appliedPart(live: KubeObject, manager: string): KubeObject {
   const { managedFields = [], labels, annotations, ...metadata } = live.metadata;

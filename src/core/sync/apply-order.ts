@@ -1,6 +1,6 @@
 import type { KubeObject } from '../model/object-meta.ts';
 
-/** What others need comes first; objects of one wave are independent of each other. */
+/** Kinds that others need are first; objects of one wave are independent of each other. */
 const WAVES: readonly (readonly string[])[] = [
   ['Namespace', 'CustomResourceDefinition'],
   ['ServiceAccount', 'ClusterRole', 'Role', 'Secret', 'ConfigMap', 'ManagedClusterSet'],
@@ -9,7 +9,7 @@ const WAVES: readonly (readonly string[])[] = [
   ['Placement', 'ManagedClusterAddOn'],
 ];
 
-/** Everything that is not named depends, as far as is known, on all that is. */
+/** Kinds that are not listed may depend on all listed ones, so they are last. */
 export function applyWave(kind: string): number {
   const wave = WAVES.findIndex((kinds) => kinds.includes(kind));
   return wave === -1 ? WAVES.length : wave;

@@ -14,7 +14,10 @@ const APPLY_SET_NAMESPACES_ANNOTATION = 'applyset.kubernetes.io/additional-names
 export const MEMBER_VERSIONS_ANNOTATION = 'berth.dev/member-versions';
 export const TOOLING = 'berth/v1';
 
-/** Where the controller keeps what is its own: the parents of its ApplySets, and credentials that name no other place. */
+/**
+ * The namespace of the controller's own objects: the parents of its ApplySets, and credentials that name no other
+ * namespace.
+ */
 export const DEFAULT_NAMESPACE = 'berth-system';
 
 export interface ApplySetParent {
@@ -22,7 +25,7 @@ export interface ApplySetParent {
   readonly namespace: string;
 }
 
-/** Where the ApplySet of a source has its parent. */
+/** The parent of a source's ApplySet. */
 export function parentOfSource(source: string, namespace = DEFAULT_NAMESPACE): ApplySetParent {
   return { name: `berth-${source}`, namespace };
 }

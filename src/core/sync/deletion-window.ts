@@ -3,10 +3,13 @@ import { RECENT_DELETIONS_ANNOTATION } from '../publish/approval/publish-annotat
 import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
 import { objectMark, splitMarks } from './object-mark.ts';
 
-/** Deletions this close to each other count as one: a source that loses its objects commit by commit loses them all the same. */
+/**
+ * Deletions this close to each other count as one: a source that loses its objects commit by commit loses them as
+ * well.
+ */
 export const DEFAULT_DELETION_WINDOW_MS = REMOVAL_WINDOW_MS;
 
-/** What one pass deleted of a source without a release. */
+/** The deletions of one pass over a source without a release. */
 export interface Deletion {
   readonly atMs: number;
   /** One mark for each object. */
@@ -15,12 +18,12 @@ export interface Deletion {
   readonly unnamed: number;
 }
 
-/** What was deleted before and still counts. */
+/** Earlier deletions that still count. */
 export interface EarlierDeletions {
   readonly deletions: readonly Deletion[];
   /** How long a deletion counts. */
   readonly windowMs: number;
-  /** Identities of what other sources have on the hub: what moved there after all is not gone. */
+  /** Identities of the objects of other sources on the hub: an object that moved there is not gone. */
   readonly elsewhere: Iterable<string>;
 }
 
@@ -29,7 +32,7 @@ type Annotations = Readonly<Record<string, string>>;
 /** Annotations of an object hold 256 KiB, and releases take most of that. Of more objects only the number is remembered. */
 const MAX_MARKS = 1_000;
 
-/** Of an object by its identity: whatever its version, it is the same one when it is there again. */
+/** The mark of an object's identity, which has no version: an object that is created again is the same. */
 export function deletionMark(digest: Digest, identity: string): string {
   return objectMark(digest, identity);
 }
@@ -51,18 +54,21 @@ export function parseDeletions({
   });
 }
 
-/** Those that count now. While something is held, all do: what is held because of them does not pass because time goes by. */
+/** The deletions that count now. While something is held, all do, because a hold does not expire. */
 export function countingDeletions<T extends { readonly atMs: number }>(
   deletions: readonly T[],
   now: { readonly nowMs: number; readonly windowMs: number; readonly isHeld: boolean },
 ): readonly T[] {
-  // Each pass is judged by itself: also when that was set while something was held, and whatever the clock says.
+  // Each pass is judged by itself: also if that was set during a hold, at any time.
   if (now.windowMs === 0) return [];
   // A clock that jumped back leaves deletions in the future: they count.
   return now.isHeld ? deletions : deletions.filter(({ atMs }) => now.nowMs - atMs < now.windowMs);
 }
 
-/** To be written before the first object goes; an object that does not go after all is there, and does not count. */
+/**
+ * To be written before the first deletion. An object that is not deleted in the end is still there, and does not
+ * count.
+ */
 export function noteDeletions(deletions: readonly Deletion[], nowMs: number): Annotations {
   const named: Deletion[] = [];
   let marks = 0;
@@ -81,8 +87,8 @@ export function noteDeletions(deletions: readonly Deletion[], nowMs: number): An
 }
 
 /**
- * How many objects are gone because of deletions before, and of how many these and the present members are. An object that is there again
- * is none of them; one that was deleted twice is one.
+ * How many objects are gone because of earlier deletions, and how many these and the present members are together. An
+ * object that is back does not count; one that was deleted twice counts once.
  */
 export function goneBefore(
   { deletions, elsewhere }: Pick<EarlierDeletions, 'deletions' | 'elsewhere'>,

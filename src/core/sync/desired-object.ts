@@ -5,17 +5,17 @@ import type { Digest } from '../publish/approval/plan-token.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 
-/** On every applied object: digest of what was applied. It tells that a field left Git, which the live object cannot. */
+/** On every applied object: digest of what was applied. It shows that a field left Git, which the live object cannot. */
 export const APPLIED_HASH_ANNOTATION = 'berth.dev/applied-hash';
 
 export interface DesiredOptions {
   readonly applySetId: string;
   readonly digest: Digest;
-  /** Berth decides placements: other schedulers are told to leave them alone from their first moment on. */
+  /** Berth decides placements: other schedulers leave them alone from the write that creates them. */
   readonly markPlacements: boolean;
 }
 
-/** What is sent for an object from Git. Status is never in it; what the server sets is not either. */
+/** The object to apply for an object from Git, without status and without fields that the server sets. */
 export function desiredObject(object: KubeObject, options: DesiredOptions): KubeObject {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = object.metadata;
   const { status: _status, ...rest } = ownedFields(object);
@@ -52,7 +52,7 @@ function ownedFields(object: KubeObject): KubeObject {
   return { ...object, spec };
 }
 
-/** Does the live object already say everything that would be sent, and nothing of ours too much? */
+/** Whether the live object already has all fields that would be sent, and no other fields of ours. */
 export function isApplied(desired: KubeObject, live: KubeObject): boolean {
   const hash = desired.metadata.annotations?.[APPLIED_HASH_ANNOTATION];
   return live.metadata.annotations?.[APPLIED_HASH_ANNOTATION] === hash && containsAll(live, desired);

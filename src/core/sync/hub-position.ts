@@ -1,6 +1,6 @@
 import { isNewer } from '../model/resource-version.ts';
 
-/** How far the history of a hub had got when it was last looked at. Plain JSON. */
+/** The last seen position in the history of a hub. Plain JSON. */
 export interface HubPosition {
   /** Of the namespace kube-system, which is never deleted: it names the hub. */
   readonly uid: string;
@@ -12,8 +12,8 @@ export interface HubPosition {
 export type HubBreak = 'replaced' | 'restored';
 
 /**
- * What happened to the hub between two looks; undefined: its history went on. Resource versions count as ordered only where both are
- * decimal numbers (KEP-5504).
+ * What happened to the hub between two positions; undefined: its history continued. Resource versions count as
+ * ordered only where both are decimal numbers (KEP-5504).
  */
 export function hubBreak(before: HubPosition | undefined, now: HubPosition): HubBreak | undefined {
   if (before === undefined) return undefined;

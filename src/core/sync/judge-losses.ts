@@ -7,7 +7,7 @@ import { type EarlierLosses, lostBefore } from './loss-window.ts';
 import { objectMark } from './object-mark.ts';
 
 export interface LossRules {
-  /** Of holders without one of their own. */
+  /** The budget of holders without one of their own. */
   readonly budget: RemovalBudget;
   readonly earlierLosses?: EarlierLosses | undefined;
   readonly digest: Digest;
@@ -18,9 +18,9 @@ const NOTHING_EARLIER: EarlierLosses = { losses: [], windowMs: 0 };
 const MAX_NAMED = 3;
 
 /**
- * What is too much of what deletions take away: more clusters or works of one holder than the budget allows, as for a decision that
- * loses them, or anything of what is held. What deletions took from the holder within the window counts as well, as in the window of
- * publication: it is added to what goes, and to what the budget is a share of. Undefined: nothing is too much.
+ * Describes the losses that are beyond a budget: more clusters or works of one holder than its budget allows, or any
+ * loss of a placement that is held. Losses of the holder within the window are added, both to the loss and to the
+ * total that the budget is a share of. Undefined: every loss is allowed.
  */
 export function judgeLosses(
   losses: readonly DeletionLoss[],

@@ -3,7 +3,7 @@ import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotation
 import type { DeletionLoss } from './deletion-loss.ts';
 import { objectMark } from './object-mark.ts';
 
-/** What deletions took from one holder without a release. As in the window of publication, only the number is remembered. */
+/** The losses of one holder without a release. As in the window of publication, only the number is stored. */
 export interface EarlierLoss {
   readonly atMs: number;
   /** Mark of the holder; `*`: each holder that has no entry of its own, since there were too many. */
@@ -12,7 +12,7 @@ export interface EarlierLoss {
   readonly count: number;
 }
 
-/** Losses that still count, and for how long each does. */
+/** Losses that still count, and how long each counts. */
 export interface EarlierLosses {
   readonly losses: readonly EarlierLoss[];
   readonly windowMs: number;
@@ -33,12 +33,15 @@ export function parseLosses({ [RECENT_LOSSES_ANNOTATION]: text = '' }: Annotatio
   });
 }
 
-/** What is about to be taken away, as it will count. */
+/** The entries for losses that are about to happen. */
 export function lossesAt(losses: readonly DeletionLoss[], atMs: number, digest: Digest): EarlierLoss[] {
   return losses.map(({ holder, count }) => ({ atMs, holder: objectMark(digest, holder), count }));
 }
 
-/** To be written before the first object goes. Of the oldest of too many only the largest number is kept, and counts for every other holder. */
+/**
+ * To be written before the first deletion. If there are too many entries, the largest of the oldest ones is kept for
+ * every other holder.
+ */
 export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annotations {
   const sorted = losses
     .map((loss) => ({ ...loss, atMs: Math.min(loss.atMs, nowMs) }))

@@ -6,10 +6,10 @@ import type { SourceObject } from '../model/source-object.ts';
 import { identityOf } from './plan-prune.ts';
 
 /**
- * What has to be applied to come from the settled state, which the hub was made to follow without anything left open, to the next
- * one. Undefined when that cannot be told without looking
- * at the hub: something left Git, or the next state has kinds or namespaces that the ApplySet does not name yet. Objects of
- * unchanged files are the very same values from commit to commit, which is what makes this cheap.
+ * The objects to apply to get from the settled state, which the hub follows completely, to the next one. Undefined
+ * when that is not known without looking at the hub: something left Git, or the next state has kinds or namespaces
+ * that the ApplySet does not name yet. Objects of unchanged files are the same values from commit to commit, so this
+ * is cheap.
  */
 export function planIncrement(
   settled: readonly SourceObject[],
@@ -34,7 +34,7 @@ export function planIncrement(
   for (const source of fresh) {
     if (!places.has(placeOf(source.object))) return undefined;
     const identity = identityOf(refOf(source.object));
-    // Read again, or put together again, to the same content.
+    // Read or assembled again with the same content.
     if (!jsonEqual(replaced.get(identity), source.object)) changed.push(source);
     replaced.delete(identity);
   }

@@ -12,7 +12,7 @@ import type { EarlierLosses } from './loss-window.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 
-/** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` lets go what is kept by default. */
+/** `disabled` on an object keeps it on the hub when it leaves Git; `enabled` deletes what is kept by default. */
 export const PRUNE_ANNOTATION = 'berth.dev/prune';
 
 /** Deleting one of these deletes what others put into it. */
@@ -25,35 +25,38 @@ export interface PruneInput {
   readonly members: readonly KubeObject[];
   /** Identities of what the source holds in Git now; an object that could not be read counts as held. */
   readonly wanted: ReadonlySet<string>;
-  /** Another source holds the object: it moves there, so that it is neither deleted nor left to this one. */
+  /** Another source holds the object: it moves there and is not deleted. */
   readonly movesOn: (identity: string) => boolean;
-  /** Something that the source holds in Git stands on the hub since now, if it was no member before. */
+  /** An object of the source was just created on the hub. */
   readonly arrives: boolean;
-  /** Nothing may be left: the removal budget is all that counts. */
+  /** The source may become empty within the removal budget. */
   readonly allowEmpty?: boolean | undefined;
   /** The id of the commit that the objects left Git with, where that is known. */
   readonly commit?: string | undefined;
-  /** False: a file could not be read, so nobody knows what left Git. */
+  /** False: a file could not be read, so it is unknown what left Git. */
   readonly complete: boolean;
   readonly budget: RemovalBudget;
   /** Tokens that releases name, in Git and by hand. */
   readonly releasedTokens: readonly string[];
-  /** What came of releases before. None: nothing was ever released. */
+  /** The earlier releases. None: nothing was ever released. */
   readonly releases?: PruneReleases | undefined;
-  /** What was deleted before and counts together with this. None: nothing, or nobody knows. */
+  /** Earlier deletions that count together with these. None: there are none, or they are unknown. */
   readonly earlier?: EarlierDeletions | undefined;
-  /** Of so many members the budget is a share, though more have come since something left Git. None: nothing has. */
+  /**
+   * The number of members that the budget is a share of, if members were added since objects left Git. None: nothing
+   * left before.
+   */
   readonly membersBefore?: number | undefined;
   /** What deleting `leavingObjects` takes away from placements, replica sets and clusters. None: nothing. */
   readonly losses?: readonly DeletionLoss[] | undefined;
-  /** What deletions before took away and counts together with `losses`. None: nothing, or nobody knows. */
+  /** Losses of earlier deletions that count together with `losses`. None: there are none, or they are unknown. */
   readonly earlierLosses?: EarlierLosses | undefined;
   /**
-   * What is held now because of what it takes away, and the words for that. It stays held while the same objects are to go: a plan that
-   * names a hold must not see it pass because the commit itself moved something. None: nothing is.
+   * The current hold because of dependents, and its message. It stays while the same objects are to be deleted: a
+   * hold that a plan named must not end because the commit itself moved something. None: there is none.
    */
   readonly heldLosses?: { readonly token: string; readonly message: string } | undefined;
-  /** Objects of the source whose kind the hub does not serve, with their places: nobody knows what they stand for. */
+  /** Objects of the source whose kind the hub does not serve, with their places: they may be deleted objects under a mistyped kind. */
   readonly notServed?: readonly string[] | undefined;
   readonly digest: Digest;
 }
@@ -63,9 +66,9 @@ export type PrunePlan =
       readonly kind: 'prune';
       readonly objects: readonly KubeObject[];
       readonly kept: readonly KubeObject[];
-      /** The release that names this. */
+      /** The release that approves this. */
       readonly releasedToken?: string | undefined;
-      /** All of it was released before, and not all of that was done. */
+      /** All of it was released before, and a part is not deleted yet. */
       readonly isRest?: boolean | undefined;
     }
   | { readonly kind: 'suspended'; readonly message: string }
@@ -74,18 +77,18 @@ export type PrunePlan =
       readonly message: string;
       readonly token: string;
       readonly objects: readonly KubeObject[];
-      /** Because of what they take away. */
+      /** Held because of dependents. */
       readonly isForLosses: boolean;
     };
 
 type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
 
-/** What is to be deleted because it left Git, as far as that may be. */
+/** The objects to delete because they left Git, without those that are kept. */
 export function leavingObjects(input: Leaving): readonly KubeObject[] {
   return goneMembers(input).filter(isPruned);
 }
 
-/** Members that the source does not hold any more, those among them that are kept. */
+/** Members that the source no longer holds, including those that are kept. */
 export function goneMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
     const identity = identityOf(refOf(member));
@@ -93,7 +96,7 @@ export function goneMembers({ members, wanted, movesOn }: Leaving): readonly Kub
   });
 }
 
-/** What may be deleted because it left Git. */
+/** Decides what may be deleted because it left Git. */
 export function planPrune(input: PruneInput): PrunePlan {
   const gone = goneMembers(input);
   const kept = gone.filter((object) => !mayPrune(object));
@@ -108,7 +111,7 @@ export function planPrune(input: PruneInput): PrunePlan {
   if (releases !== undefined && names.every((name) => releases.objects.has(releaseMark(digest, name))))
     return { kind: 'prune', objects, kept, isRest: true };
   const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
-  // Asked first: a release is recorded, also where the commit that brings it makes it needless.
+  // First: a release is recorded, even if the commit that brings it makes it unnecessary.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
   const lost = judgeLosses(input.losses ?? [], input);
   const problem = holdOf(input, names, lost);
@@ -119,8 +122,8 @@ export function planPrune(input: PruneInput): PrunePlan {
       ? { kind: 'prune', objects, kept }
       : { ...heldBefore, kind: 'held', objects, isForLosses };
   const message =
-    `${problem.what}${lost === undefined ? '' : `, and more goes with them: ${lost}`}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
-    `To let this happen, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
+    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost}`}; nothing is deleted: ${listNames(names)}. ${problem.advice}` +
+    `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
   return { kind: 'held', message, token, objects, isForLosses };
 }
 
@@ -143,38 +146,38 @@ function holdOf(
   if (!stays && !input.allowEmpty)
     return {
       what: `${left}${commit === undefined ? '' : ` in commit ${commit.slice(0, 12)}`}, and nothing that source ${source} holds in Git would be left on the hub`,
-      advice: 'If that is a mistake, mend the source: its ref and its paths, say. ',
-      carrier: 'a namespace that is added for it, say',
+      advice: 'If that is a mistake, correct the source, for example its ref or its paths. ',
+      carrier: 'for example a namespace that is added for it',
     };
   const { gone, of } = goneBefore(earlier ?? NOTHING_EARLIER, present, digest);
   const limit = removalLimit(budget, of - (present.length - before));
   if (names.length + gone <= limit) return lost === undefined ? notServedHold(input, left) : lossHold(left);
   if (earlier === undefined || gone === 0)
-    return { what: `${left} (budget ${limit})`, advice: '', carrier: 'a namespace, say' };
+    return { what: `${left} (budget ${limit})`, advice: '', carrier: 'for example a namespace' };
   return {
     what: `${left}, after ${gone} that were deleted in the ${durationText(earlier.windowMs)} before (budget ${limit})`,
     advice:
-      'Deletions this close to each other count as one, and this does not pass by waiting: what should stay goes back into Git. ',
-    carrier: 'a namespace, say',
+      'Deletions this close to each other count as one, and this hold does not expire: put what should stay back into Git. ',
+    carrier: 'for example a namespace',
   };
 }
 
 function lossHold(left: string): HoldReason {
   return {
     what: left,
-    advice: 'What should stay goes back into Git. ',
-    carrier: 'a namespace, say',
+    advice: 'Put what should stay back into Git. ',
+    carrier: 'for example a namespace',
   };
 }
 
-/** A misspelt kind looks like a deletion of what the document declared before. */
+/** A mistyped kind looks like a deletion of the object that the document declared before. */
 function notServedHold({ notServed = [] }: PruneInput, left: string): HoldReason | undefined {
   if (notServed.length === 0) return undefined;
   return {
-    what: `${left}, while the source holds what the hub does not serve, so that nobody knows whether its file declares them under another kind: ${listNames(notServed.toSorted())}`,
+    what: `${left}, while the source holds kinds that the hub does not serve, so these objects may be declared under a mistyped kind: ${listNames(notServed.toSorted())}`,
     advice:
       'Correct the kind or the group, install its CustomResourceDefinition, or take it out of the source. ',
-    carrier: 'a namespace, say',
+    carrier: 'for example a namespace',
   };
 }
 
@@ -184,8 +187,8 @@ interface CountedMember {
 }
 
 /**
- * What the budget is a share of, whether it is looked at before the commit is on the hub or after: without what moves to another source,
- * and with what was deleted shortly before and comes back.
+ * The members that the budget is a share of, before or after the commit is on the hub: without objects that move to
+ * another source, and with objects that were deleted recently and come back.
  */
 export function countedMembers({
   members,
@@ -217,7 +220,10 @@ export function identityOf(ref: ObjectRef): string {
   return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
 }
 
-/** What the object may be called on the hub: in `default` when it names no namespace, in none when its kind has none. */
+/**
+ * The identities that the object may have on the hub: in `default` if it names no namespace, in none if its kind has
+ * none.
+ */
 export function standingIdentities(object: KubeObject): readonly string[] {
   const ref = refOf(object);
   const namespaces = [ref.namespace, '', ...(object.metadata.namespace === undefined ? ['default'] : [])];
@@ -231,7 +237,7 @@ export function isPruned(object: KubeObject): boolean {
 
 function mayPrune(object: KubeObject): boolean {
   const asked = object.metadata.annotations?.[PRUNE_ANNOTATION];
-  // Anything else was meant to say something: what it was is not guessed at the cost of the object.
+  // Any other value was meant to say something, so the object is kept.
   if (asked !== undefined) return asked === 'enabled';
   return !KEPT_BY_DEFAULT.has(object.kind);
 }

@@ -13,20 +13,20 @@ import { type EarlierLoss, parseLosses } from './loss-window.ts';
 import { type PruneInput, standingIdentities } from './plan-prune.ts';
 import { parsePruneReleases, type PruneReleases } from './prune-releases.ts';
 
-/** What the parent of an ApplySet remembers of deletions and their releases, as it counts now. */
+/** The deletions and releases that an ApplySet's parent stores, as they count now. */
 export interface PruneMemory {
   readonly releases: PruneReleases;
-  /** The release that was given last, in Git or by hand. */
+  /** The last release, in Git or by hand. */
   readonly lastRelease: { readonly token: string; readonly by: string | undefined } | undefined;
   /** Deletions are held now. */
   readonly isHeld: boolean;
-  /** Those that are held because of what they take away. */
+  /** The deletions that are held because of dependents. */
   readonly heldLosses: PruneInput['heldLosses'];
   /** Deletions that count toward the budget. */
   readonly earlier: readonly Deletion[];
-  /** What these took away. */
+  /** Their losses. */
   readonly earlierLosses: readonly EarlierLoss[];
-  /** Members before what came since deletions are waited for; undefined: nothing did. */
+  /** The number of members before objects were added beside pending deletions; undefined: there are none. */
   readonly membersBefore: number | undefined;
   /** How long a deletion counts. */
   readonly windowMs: number;
@@ -62,8 +62,8 @@ export function readPruneMemory(
 }
 
 /**
- * What a judgement takes from Git and from the memory: one piece of code for the controller and for the plan before it, so that they
- * judge alike. `elsewhere`: identities of what other sources have on the hub.
+ * The inputs of a judgement from Git and from the memory. Controller and plan share this code, so that they judge
+ * alike. `elsewhere`: identities of what other sources have on the hub.
  */
 export function rememberedInput(
   objects: readonly Pick<SourceObject, 'object'>[],
@@ -87,7 +87,7 @@ export function rememberedInput(
   };
 }
 
-/** So that `berth release` can tell whether it was given the token of today; `''`: nothing is held. */
+/** So that `berth release` knows whether its token is the current one; `''`: nothing is held. */
 export function noteHeld(
   token: string,
   message: string,

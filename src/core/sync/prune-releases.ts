@@ -5,7 +5,7 @@ import {
 } from '../publish/approval/publish-annotations.ts';
 import { objectMark, splitMarks } from './object-mark.ts';
 
-/** What the parent of an ApplySet remembers of the releases of its deletions. */
+/** The releases of deletions that an ApplySet's parent stores. */
 export interface PruneReleases {
   /** Tokens that were released, oldest first: none of them counts again. */
   readonly spent: readonly string[];
@@ -15,7 +15,10 @@ export interface PruneReleases {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Annotations of an object hold 256 KiB. Of more objects only the token is remembered: what is left of them is held again. */
+/**
+ * Annotations of an object hold 256 KiB. Of more objects only the token is stored: those that are not deleted yet are
+ * held again.
+ */
 const MAX_MARKS = 20_000;
 
 export function parsePruneReleases(annotations: Annotations): PruneReleases {
@@ -26,18 +29,18 @@ export function parsePruneReleases(annotations: Annotations): PruneReleases {
   };
 }
 
-/** Of an object by its formatted name: it is only compared with those of one release. */
+/** The mark of an object's formatted name, which is compared only within one release. */
 export function releaseMark(digest: Digest, name: string): string {
   return objectMark(digest, name);
 }
 
-/** A release that lets these go. To be written before the first of them goes. */
+/** A release that approves these deletions. To be written before the first of them. */
 export function noteReleased({ spent }: PruneReleases, token: string, marks: readonly string[]): Annotations {
   const tokens = withSpent(spent, token) ?? [];
   return { [SPENT_TOKENS_ANNOTATION]: tokens.join(','), ...noteRest(marks) };
 }
 
-/** What is left of the last release. */
+/** The remaining objects of the last release. */
 export function noteRest(marks: readonly string[]): Annotations {
   return { [RELEASED_OBJECTS_ANNOTATION]: marks.length > MAX_MARKS ? '' : [...marks].sort().join('') };
 }

@@ -22,14 +22,14 @@ import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 import { identityOf } from './plan-prune.ts';
 
-/** What the hub shows to depend on objects that are to be deleted. */
+/** The objects on the hub that depend on objects to be deleted. */
 export interface Dependents
   extends Pick<World, 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'decisions'> {
   readonly replicaSets: readonly ManifestWorkReplicaSet[];
   readonly works: readonly Pick<ManifestWork, 'metadata'>[];
 }
 
-/** Kinds whose deletion takes clusters or works away from others than themselves. */
+/** Kinds whose deletion takes clusters or works from other objects. */
 const WEIGHED_KINDS = [
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
@@ -44,9 +44,9 @@ export function isWeighed({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 
 }
 
 /**
- * The clusters (published decisions) and ManifestWorks that deleting these objects takes away, by who has them now: what a decision
- * that loses as many would be judged by. A cluster that stays in another set that its placement may use is not lost. Works that are
- * deleted themselves are counted as objects and not here.
+ * The clusters (published decisions) and ManifestWorks that are lost when these objects are deleted, for each holder.
+ * A cluster that stays in another set that its placement may use is not lost. Works that are deleted themselves are
+ * counted as objects and not here.
  */
 export function weighDeletions(objects: readonly KubeObject[], hub: Dependents): readonly DeletionLoss[] {
   const deleted = new DeletedObjects(objects);
@@ -58,7 +58,7 @@ export function weighDeletions(objects: readonly KubeObject[], hub: Dependents):
   return losses.filter(({ count }) => count > 0);
 }
 
-/** Asked of any object: which deletions take it away. */
+/** Which deletions remove a given object: */
 class DeletedObjects {
   readonly #names: ReadonlyMap<string, string>;
 
@@ -66,7 +66,7 @@ class DeletedObjects {
     this.#names = new Map(objects.map((object) => [identityOf(refOf(object)), formatRef(refOf(object))]));
   }
 
-  /** Its own deletion, and that of its namespace. */
+  /** its own deletion, and that of its namespace. */
   causesOf(kind: KindInfo, { namespace = '', name }: Pick<ObjectMeta, 'namespace' | 'name'>): string[] {
     return [this.#find(kind, namespace, name), this.#find(NAMESPACE, '', namespace)].filter(
       (cause) => cause !== undefined,
@@ -111,7 +111,7 @@ function placementLosses(deleted: DeletedObjects, hub: Dependents): readonly Del
   });
 }
 
-/** Through which sets a placement comes to its clusters, and which of these ways deletions close. */
+/** The sets through which a placement reaches its clusters, and which of them the deletions remove. */
 class ClusterRoutes {
   readonly #deleted: DeletedObjects;
   readonly #hub: Dependents;
@@ -125,7 +125,7 @@ class ClusterRoutes {
     this.#clusters = new Map(hub.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   }
 
-  /** @returns of a cluster, the deletions without which the placement could still come to it; none while one way stays open */
+  /** @returns for a cluster, the deletions that make it unreachable for the placement; none while one set remains */
   closedFor({ metadata, spec }: Placement): (cluster: string) => readonly string[] {
     const wanted = spec?.clusterSets ?? [];
     const routes = this.#hub.bindings
@@ -175,7 +175,7 @@ function replicaSetLosses(deleted: DeletedObjects, hub: Dependents): readonly De
   });
 }
 
-/** Works that no replica set made: those of replica sets go with the clusters that their placements lose. */
+/** Works that no replica set made. Those of replica sets are lost with the clusters of their placements. */
 function clusterLosses(deleted: DeletedObjects, { clusters, works }: Dependents): readonly DeletionLoss[] {
   return clusters.flatMap(({ metadata }) => {
     const { name } = metadata;

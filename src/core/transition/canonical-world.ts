@@ -17,7 +17,7 @@ export interface CanonicalWorld {
  * @param before of an earlier world that had mostly the same objects: reading it is faster than making keys
  */
 export function canonicalWorld(given: World, before?: CanonicalWorld): CanonicalWorld {
-  // What is held is judged anew.
+  // A held result is judged again.
   const world = given.held === undefined ? given : { ...given, held: undefined };
   const { keys, areNew } = keysOf(world.placements, before);
   const isInOrder = !areNew || keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);

@@ -7,7 +7,7 @@ import { type CanonicalWorld, canonicalWorld } from './canonical-world.ts';
 import { withOutcomes } from './with-outcomes.ts';
 
 export interface TransitionOptions {
-  /** One result per placement of a world, in its order, each told what is published for it where that is not what it says. */
+  /** One result per placement of a world, in its order, each given what is published for it where that differs from its result. */
   readonly decide: (world: World) => EachResult;
   /**
    * The clusters that will be published once a result has been judged: those of the result where nothing holds it, else those that are

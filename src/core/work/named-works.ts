@@ -3,7 +3,7 @@ import type { ManifestWork, ManifestWorkSpec } from '../model/kind/manifest-work
 import { labelValueProblem } from '../model/selector/label-syntax.ts';
 import { sameWorkSpec } from './manifests/same-work-spec.ts';
 
-/** On works that a person made by name, so that a later command finds those it has to change or take away. */
+/** Label of works that a person created by name, so that a later command finds those to change or delete. */
 export const NAMED_WORK_LABEL = 'berth.dev/work';
 
 export interface NamedWorksInput {
@@ -25,11 +25,11 @@ export interface NamedWorksPlan {
   readonly update: readonly { readonly current: ManifestWork; readonly spec: ManifestWorkSpec }[];
   readonly unchanged: readonly ManifestWork[];
   readonly remove: readonly ManifestWork[];
-  /** Works that are in the way because overwriting was not asked for. */
+  /** Existing works that may not be changed without `overwrite`. */
   readonly refused: readonly ManifestWork[];
 }
 
-/** What it takes to have a named work on a set of clusters. Nothing may be written while `refused` is not empty. */
+/** Plans a named work on a set of clusters. Nothing may be written while `refused` is not empty. */
 export function planNamedWorks(input: NamedWorksInput): NamedWorksPlan {
   const byKey = new Map(
     input.existing.map((work) => [keyOf(work.metadata.namespace ?? '', work.metadata.name), work]),

@@ -45,7 +45,7 @@ export class Aggregator {
     return forwardRequest(exchange, api, { user, identity: await this.#frontProxy(), path: target });
   }
 
-  /** The groups of other servers. Their documents are asked for where `path` tells of them: at first that takes a moment. */
+  /** The groups of other servers. Their documents are requested where `path` lists them: at first that takes a moment. */
   async groups(path: string): Promise<readonly ServedGroup[]> {
     const groups = new Map<string, ServedVersion[]>();
     const apis = aggregatedApis(this.#cluster.store).filter(

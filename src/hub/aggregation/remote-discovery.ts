@@ -69,7 +69,7 @@ export class RemoteDiscovery {
     const path = `apis/${api.group}/${api.version}`;
     const [list, index] = await Promise.all([
       askServer(api, own, `/${path}`),
-      // Servers without OpenAPI v3 are served all the same; clients then do without their schemas.
+      // Servers without OpenAPI v3 are served anyway; clients then do without their schemas.
       askServer(api, own, '/openapi/v3').catch((): JsonObject => ({})),
     ]);
     const openApiUrl = textAt(objectAt(objectAt(index, 'paths'), path), 'serverRelativeURL');

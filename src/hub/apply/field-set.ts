@@ -24,7 +24,7 @@ const NO_CHILDREN: ReadonlyMap<string, FieldSet> = new Map();
 
 /**
  * A set under construction. A node joins its parent with its first member, so nothing has to be swept out afterwards: most places
- * that are looked at have nothing to tell, and this runs on every write.
+ * that are looked at have no difference, and this runs on every write.
  */
 export class FieldSetBuilder implements FieldSet {
   readonly #parent: FieldSetBuilder | undefined;

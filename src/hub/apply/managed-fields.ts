@@ -5,7 +5,7 @@ import { fieldSetFromJson, fieldSetToJson, holdsMember, isEmptySet } from './fie
 
 export type ManagerOperation = 'Apply' | 'Update';
 
-/** Who wrote how. The apiVersion tells Update managers apart, not Apply managers. */
+/** Who wrote how. The apiVersion distinguishes Update managers, not Apply managers. */
 export interface Manager {
   readonly name: string;
   readonly operation: ManagerOperation;
@@ -17,7 +17,7 @@ export interface Manager {
 export interface ManagedEntry extends Manager {
   readonly time: string | undefined;
   readonly set: FieldSet;
-  /** How the entry was read; stays while nothing about it changes, so that it need not be written anew. */
+  /** How the entry was read; stays while nothing about it changes, so that it need not be written again. */
   readonly json?: JsonObject;
 }
 

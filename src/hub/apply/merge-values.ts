@@ -31,7 +31,7 @@ interface Items {
   readonly elements: readonly string[];
   /** First place of every element. */
   readonly first: ReadonlyMap<string, number>;
-  /** Items whose element stands once; an element that stands twice in a live list has none to merge with. */
+  /** Items whose element occurs once; an element that occurs twice in a live list has none to merge with. */
   readonly unique: ReadonlyMap<string, JsonValue>;
 }
 
@@ -49,7 +49,7 @@ function indexed(schema: Schema, list: readonly JsonValue[]): Items {
   return { elements, first, unique };
 }
 
-/** Two pointers: items of both in the configuration's order; items only live keep their place before what comes next. */
+/** Two pointers: items of both in the configuration's order; items only live keep their place before the next item. */
 function mergeLists(schema: Schema, live: readonly JsonValue[], config: readonly JsonValue[]): JsonValue[] {
   const [left, right] = [indexed(schema, live), indexed(schema, config)];
   const shared = right.elements.filter((element) => left.first.has(element));

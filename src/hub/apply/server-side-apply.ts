@@ -77,7 +77,7 @@ function writablePart(request: ApplyRequest, config: JsonObject): JsonObject {
   return rest;
 }
 
-/** An object that nobody tracks yet: everything in it belongs to whoever wrote it before. */
+/** An object that nobody tracks yet: everything in it belongs to its last writer. */
 function startingManagers(request: ApplyRequest, live: JsonObject | undefined, base: JsonObject): Managers {
   const known = live === undefined ? undefined : decodeManagers(live);
   if (known !== undefined && known.size > 0) return known;

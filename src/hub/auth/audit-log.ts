@@ -6,7 +6,7 @@ import type { UserInfo } from '../wire/user-info.ts';
 import { userJson } from './access-review.ts';
 import { RotatingFile } from './files/rotating-file.ts';
 
-/** What a client can make long is cut to this many characters; kube-apiserver cuts a user agent at 1024. */
+/** Texts of clients are cut to this many characters; kube-apiserver cuts a user agent at 1024. */
 const URI_CHARACTERS = 2_048;
 const AGENT_CHARACTERS = 256;
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head']);
@@ -23,7 +23,7 @@ export interface AuditSubject {
   readonly info?: RequestInfo;
   /** Who sent the request; absent when nobody was recognised. */
   readonly caller?: UserInfo;
-  /** Whom the caller acts as. */
+  /** The user that the caller impersonates. */
   readonly impersonated?: UserInfo;
   /** '' is the hub. */
   readonly cluster?: string;
@@ -37,7 +37,7 @@ export interface Finished {
   readonly durationMs: number;
 }
 
-/** Who did what, one audit.k8s.io event per line (level Metadata: never bodies, never tokens). */
+/** The audit log, one audit.k8s.io event per line (level Metadata: never bodies, never tokens). */
 export interface AuditLog {
   record(request: HubRequest, subject: AuditSubject, finished: Finished): void;
   close(): Promise<void>;
@@ -46,8 +46,8 @@ export interface AuditLog {
 export const NO_AUDIT: AuditLog = { record: () => undefined, close: () => Promise.resolve() };
 
 /**
- * Changes go to one file, with `reads` everything that was answered; refusals go to another. Both are bounded, and anybody can be
- * refused as often as they like: in one file, a flood of refusals would push out the record of what was changed.
+ * Changes (with `reads` all answered requests) go to one file, refusals to another. Both are bounded, and any client
+ * can cause refusals: in one file, a flood of them would push out the record of changes.
  */
 export class FileAuditLog implements AuditLog {
   readonly #changes: RotatingFile;
@@ -110,7 +110,7 @@ function eventOf(
   };
 }
 
-/** One line, in which no character of a client's does anything when the file is shown. */
+/** One line, in which characters of clients have no effect when the file is displayed. */
 function eventLine(event: Record<string, unknown>): string {
   const json = JSON.stringify(event).replace(
     ACTIVE_CHARACTERS,

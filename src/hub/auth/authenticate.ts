@@ -10,7 +10,7 @@ import type { TokenFile } from './tokens/token-file.ts';
 
 const AUTHENTICATED = 'system:authenticated';
 
-/** What authentication of one cluster rests on. */
+/** The credentials that one cluster accepts. */
 export interface Credentials {
   readonly tokens: TokenFile;
   readonly revocations: Revocations;
@@ -21,8 +21,8 @@ export interface Credentials {
 }
 
 /**
- * Client certificate first, then bearer token. `anonymous`: no credentials at all; `invalid`: credentials that nobody
- * here issued, which is 401 even where anonymous access would do.
+ * Client certificate first, then bearer token. `anonymous`: no credentials at all; `invalid`: credentials that this
+ * hub did not issue, which is 401 even where anonymous access would do.
  */
 export async function authenticate(
   request: HubRequest,
@@ -57,7 +57,7 @@ interface ProvenToken {
 
 /**
  * The static token that a connection has shown last, so that its next request need not be hashed and compared again. A connection
- * is only ever compared with what it sent itself, so the time this takes tells nobody anything.
+ * is only ever compared with what it sent itself, so the time this takes reveals nothing.
  */
 const provenTokens = new WeakMap<object, ProvenToken>();
 
@@ -94,7 +94,7 @@ export function serviceAccountUser(subject: TokenSubject, tokenId?: string): Use
   };
 }
 
-/** A token dies with its ServiceAccount, and with the object it is bound to. */
+/** A token is invalid once its ServiceAccount, or the object that it is bound to, is deleted. */
 function stillExists(subject: TokenSubject, store: ObjectStore): boolean {
   const { namespace, name, uid, boundTo } = subject;
   const account = store.get({ storage: 'serviceaccounts', namespace, name });

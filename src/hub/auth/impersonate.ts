@@ -51,7 +51,7 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
   };
 }
 
-/** Almost no request does, and every request comes by here. */
+/** Almost no request has these headers, and every request passes here. */
 function asksForAnother(request: HubRequest): boolean {
   for (const header in request.headers) if (header.startsWith('impersonate-')) return true;
   return false;
@@ -70,7 +70,7 @@ function extraOf(request: HubRequest, headers: readonly string[]): Record<string
   return Object.fromEntries(headers.map((header) => [extraKey(header), [headerOf(request, header) ?? '']]));
 }
 
-/** The key that is asked for is the key that is given: keys may be percent-encoded, and one that is not properly stands as it is. */
+/** The key that is asked for is the key that is given: keys may be percent-encoded; one that is badly encoded is used unchanged. */
 function extraKey(header: string): string {
   const text = header.slice(EXTRA_PREFIX.length);
   try {

@@ -13,7 +13,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /** As many as the API server's decoder reports (sigs.k8s.io/json, saveStrictError). */
 const MAX_REPORTED = 100;
-/** The same place may be found again and again below a key that stands twice itself. */
+/** The same place may be found again and again below a key that occurs twice itself. */
 const MAX_FOUND = 1_000;
 const MAX_KEY_LENGTH = 256;
 const MAX_PLACE_LENGTH = 1_024;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where the log and snapshots of a cluster lie; '' is the hub. */
+/** The directory of the log and snapshots of a cluster; '' is the hub. */
 export function clusterDirectory(dataDir: string, name: string): string {
   return name === '' ? join(dataDir, 'hub') : join(dataDir, 'members', name);
 }

@@ -13,7 +13,7 @@ const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 const CRDS = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
 const AGAIN_MS = 500;
 
-/** Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go; lets in who waited for its names. */
+/** Deletes the objects of a CustomResourceDefinition that is being deleted, then removes its finalizer; then establishes the definitions that waited for its names. */
 export class CrdCleaner implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
@@ -61,7 +61,7 @@ export class CrdCleaner implements HubController {
     await this.#client.mergePatch(crds, { namespace: '', name }, patch);
   }
 
-  /** Establishes a definition whose names were taken and are free now: its status is made anew with every write. */
+  /** Establishes a definition whose names were taken and are free now: its status is created again with every write. */
   async #accept(crds: ResourceRef, crd: JsonObject): Promise<void> {
     const { scheme } = this.#cluster;
     if (isEstablished(crd) || nameConflicts(definitionFromCrd(crd), scheme).length > 0) return;

@@ -14,8 +14,9 @@ const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
 /**
- * Removes objects whose owners are gone, and carries out foreground deletion and orphaning. All of it is derived from the
- * stored objects, so a killed process loses no work: whatever has owners or such finalizers is looked at again on start.
+ * Removes objects whose owners are gone, and executes foreground deletion and orphaning. All of it is derived from
+ * the stored objects, so a killed process loses no work: objects with owners or such finalizers are checked again at
+ * the start.
  */
 export class GarbageCollector implements HubController {
   readonly #cluster: Cluster;
@@ -144,7 +145,7 @@ function ownersOf(object: JsonObject): JsonObject[] {
   return listAt(metadataOf(object), 'ownerReferences').filter(isObject);
 }
 
-/** Waits for this controller before it can go. */
+/** Waits for this controller before it can be deleted. */
 function isHeld(object: JsonObject): boolean {
   const finalizers = listAt(metadataOf(object), 'finalizers');
   return finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN);

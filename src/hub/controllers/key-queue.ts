@@ -5,8 +5,8 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 60_000;
 
 /**
- * Runs a step for one key at a time; a key that arrives while it waits is kept once. A failed step is logged and tried
- * again, ever later: nothing that goes wrong with one object stops the others.
+ * Runs a step for one key at a time; a key that arrives while it waits is kept once. A failed step is logged and
+ * tried again with growing delays: an error of one object never stops the others.
  */
 export class KeyQueue {
   readonly #name: string;

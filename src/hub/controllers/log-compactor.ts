@@ -35,7 +35,7 @@ export class LogCompactor implements HubController {
 
   async #check(): Promise<void> {
     const { store, clock } = this.#cluster;
-    // A clock that jumps back must not put compaction off for ever.
+    // A clock that jumps back must not put compaction off forever.
     const ageMs = Math.abs(clock.now() - this.#lastMs);
     const due = store.logBytes >= SEGMENT_LIMIT_BYTES || (ageMs >= LONGEST_MS && store.rv !== this.#lastRv);
     if (due) {

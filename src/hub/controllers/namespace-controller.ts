@@ -12,8 +12,8 @@ const ROOT_CA = 'kube-root-ca.crt';
 const DRAIN_AGAIN_MS = 500;
 
 /**
- * A live namespace has its default ServiceAccount and the root certificate; a terminating one is emptied, then finished.
- * Objects may vanish or be held by finalizers meanwhile: it looks again until nothing is left.
+ * A live namespace has its default ServiceAccount and the root certificate; a terminating one is emptied, then
+ * finished. Objects may disappear or be held by finalizers meanwhile: it lists again until nothing is left.
  */
 export class NamespaceController implements HubController {
   readonly #cluster: Cluster;
@@ -37,7 +37,7 @@ export class NamespaceController implements HubController {
       this.#unsubscribe.push(listener);
     };
     addAll('namespaces', ({ name }) => name);
-    // What belongs to every namespace comes back when somebody deletes it.
+    // These objects belong to every namespace and are created again when they are deleted.
     addAll('serviceaccounts', ({ namespace }) => namespace);
     addAll('configmaps', ({ namespace, name }) => (name === ROOT_CA ? namespace : ''));
     for (const { name } of this.#cluster.store.list('namespaces')) this.#queue.add(name);

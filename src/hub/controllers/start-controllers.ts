@@ -13,7 +13,9 @@ export interface RunningControllers {
   stop(): Promise<void>;
 }
 
-/** Starts everything that keeps one cluster tidy. @param servingCaPem what the certificate of the server is checked against */
+/**
+ * Starts the controllers of one cluster. @param servingCaPem what the certificate of the server is checked against
+ */
 export function startControllers(cluster: ApiCluster, servingCaPem: string): RunningControllers {
   const controllers: HubController[] = [
     new NamespaceController(cluster, servingCaPem),
@@ -33,7 +35,7 @@ export function startControllers(cluster: ApiCluster, servingCaPem: string): Run
   };
 }
 
-/** Whose tokens are refused since the hub runs without legacy token Secrets: said once, at the start. */
+/** Logs once at the start whose tokens are refused because the hub runs without legacy token Secrets. */
 function reportRefusedTokens({ store, log }: ApiCluster): void {
   const secrets = store
     .list('secrets')

@@ -173,7 +173,7 @@ function conditional(document: Document, ifNoneMatch: string | undefined): BodyA
   return { ...jsonAnswer(200, document.text, headers), contentType: document.contentType };
 }
 
-/** A member's documents lie below its own prefix. */
+/** A member's documents are below its own prefix. */
 function prefixed(index: JsonObject, prefix: string): JsonObject {
   if (prefix === '') return index;
   const paths = Object.entries((index['paths'] ?? {}) as Record<string, { serverRelativeURL: string }>);

@@ -5,7 +5,7 @@ export interface ConnectionLimitOptions {
   readonly perAddress: number;
 }
 
-/** So many connections may wait for their first request of a known user: from one address, and in all. */
+/** Connections that may wait for the first request of a recognised user: from one address, and in all. */
 const STRANGERS_PER_ADDRESS = 2_000;
 const STRANGERS_IN_ALL = 4_000;
 /** Connections of one user; client-go uses one, a client with HTTP/1.1 one for each watch. */
@@ -19,10 +19,11 @@ export interface CountedConnection {
 }
 
 /**
- * Which connections there may be. One that has not yet shown who sends it is a stranger; when there are too many strangers the oldest is
- * dropped, never the newest. So a crowd of idle connections cannot keep a client out, not even one from the same
- * address: it needs a moment for its first request, and is no stranger from then on. Where the places are taken by known users, the
- * one with the most connections loses its oldest. Refusing the newest, as a plain maximum does, was rejected for that reason.
+ * Decides which connections may stay open. One without a recognised user is a stranger; when there are too many
+ * strangers the oldest is dropped, never the newest. So a crowd of idle connections cannot keep a client out, not
+ * even one from the same address: it needs a moment for its first request, and is no stranger from then on. Where the
+ * places are taken by known users, the one with the most connections loses its oldest. Refusing the newest, as a
+ * plain maximum does, was rejected for that reason.
  */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
@@ -43,7 +44,7 @@ export class ConnectionLimits {
     return this.#all.size;
   }
 
-  /** Connections of which nobody is known to be the user. */
+  /** Connections without a recognised user. */
   get strangers(): number {
     return this.#strangers.size;
   }

@@ -4,11 +4,11 @@ import type { FairShare, NoRoomError, Release } from './fair-share.ts';
 /** Bytes of answers that one user may leave unread before its requests are refused and its streams are cut. */
 export const USER_UNREAD_BYTES = 64 * 1024 * 1024;
 
-/** One request, and what it holds of its priority level until its answer has been taken. */
+/** One request, with its share of its priority level until its answer has been read. */
 export interface Exchange {
   /** Waits for room for a body of so many bytes. @throws StatusError 429 */
   takeBodyRoom(bytes: number): void | Promise<void>;
-  /** Waits for a seat: the right to be worked on. @throws StatusError 429 */
+  /** Waits for a seat: the right to be processed. @throws StatusError 429 */
   takeSeat(): void | Promise<void>;
   /** The work is done: gives back the seat and the room of the body. What remains is to send the answer. */
   finishWork(): void;
@@ -34,7 +34,7 @@ export interface Exchange {
 
 export type RejectReason = 'open-requests' | 'watches' | 'unread-answers' | NoRoomError['reason'];
 
-/** What one user holds of one level. */
+/** The share of one user in one level. */
 export class UserUse {
   readonly name: string;
   open = 0;
@@ -55,7 +55,7 @@ export class UserUse {
   }
 }
 
-/** What an exchange needs of its priority level. */
+/** The part of a priority level that an exchange uses. */
 export interface ExchangeLevel {
   readonly seats: FairShare;
   readonly bodies: FairShare;
@@ -75,7 +75,7 @@ export interface ExchangeLevel {
 
 const nothing = (): void => undefined;
 
-/** The exchange of callers that nothing limits: administrators and the public paths. */
+/** The exchange of callers without limits: administrators and the public paths. */
 export const EXEMPT_EXCHANGE: Exchange = {
   takeBodyRoom: nothing,
   takeSeat: nothing,
@@ -140,7 +140,7 @@ export class LimitedExchange implements Exchange {
     return this.#unreadBytes <= USER_UNREAD_BYTES / this.#use.exchanges.size;
   }
 
-  /** What was taken since the last write is known only by looking again. */
+  /** What was read since the last write is known only by measuring again. */
   measure(): void {
     if (this.#measure !== undefined) this.#setUnread(this.#measure());
   }

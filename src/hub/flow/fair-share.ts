@@ -106,7 +106,7 @@ export class FairShare {
       flow.waiting.push(waiter);
       this.#waiting += 1;
     });
-    // Others may wait only for their own share: then there is room all the same.
+    // Others may wait only for their own share: then there is room anyway.
     this.#dispatch();
     return waiting;
   }
@@ -117,7 +117,7 @@ export class FairShare {
     flow.waiting.splice(at, 1);
     this.#waiting -= 1;
     waiter.reject(new NoRoomError('time-out'));
-    // It may have been the one that everybody else waited behind.
+    // It may have been the one that all others waited behind.
     this.#dispatch();
     this.#forget(user, flow);
   }
@@ -135,7 +135,7 @@ export class FairShare {
     }
   }
 
-  /** Who gets what is free. A large amount is not passed over for smaller ones, or it would wait for ever. */
+  /** Grants what is free. A large request is not skipped in favour of smaller ones, or it would wait forever. */
   #next(): { readonly user: string; readonly flow: Flow } | undefined {
     const { capacity, perUser } = this.#limits;
     let best: { readonly user: string; readonly flow: Flow } | undefined;

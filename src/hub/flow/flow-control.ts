@@ -7,7 +7,7 @@ import { FlowLevel } from './flow-level.ts';
 import type { PriorityLevel } from './priority-levels.ts';
 import { PRIORITY_LEVELS, priorityLevelOf } from './priority-levels.ts';
 
-/** One priority level as it is now, for the metrics. */
+/** The current state of one priority level, for the metrics. */
 export interface LevelGauges {
   readonly name: string;
   readonly executing: number;
@@ -18,8 +18,9 @@ export interface LevelGauges {
 }
 
 /**
- * Priority and fairness of kube-apiserver in small. Every request belongs to a level; each level has seats and room for bodies of its own,
- * and shares them fairly among its users. A user is who sent the request: impersonation gives nobody a second share.
+ * A small version of kube-apiserver's priority and fairness. Every request belongs to a level; each level has seats
+ * and room for bodies of its own, and shares them fairly among its users. A user is who sent the request:
+ * impersonation gives no second share.
  */
 export class FlowControl {
   readonly #levels: ReadonlyMap<string, FlowLevel>;

@@ -3,8 +3,8 @@ import type { Clock } from '../../core/ports.ts';
 const SECOND_MS = 1_000;
 
 /**
- * What is looked at once a second until it is removed. It is itself the link of the list that it is in: each request is in one for a
- * moment, and a Set would make garbage for every one of them.
+ * An entry that is checked once a second until it is removed. It is itself the node of a linked list: each request is
+ * in one for a moment, and a Set would allocate for each of them.
  */
 export abstract class Ticked {
   before: Ticked | undefined;
@@ -21,8 +21,8 @@ class ListEnd extends Ticked {
 }
 
 /**
- * One timer for thousands of deadlines: what has one is asked once a second whether it is over. Age is counted in ticks and not
- * read from the clock, so a wall clock that jumps ends nothing early. A timer for each deadline was rejected: every
+ * One timer for thousands of deadlines: each entry is checked once a second. Age is counted in ticks and not read
+ * from the clock, so a wall clock that jumps ends nothing early. A timer for each deadline was rejected: every
  * request has one, and almost none is ever reached.
  */
 export class SecondTicks {

@@ -5,7 +5,7 @@ import { forbidden } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import type { RequestInfo, ResourceRequest } from '../wire/request-info.ts';
 
-/** @throws StatusError 403 in the words that clients know */
+/** @throws StatusError 403 with the text of kube-apiserver */
 export function requireAccess(
   authorizer: Authorizer,
   user: UserInfo,
@@ -28,7 +28,7 @@ function askedName(info: ResourceRequest, query: URLSearchParams): string {
   try {
     return selectedName(parseFieldSelector(query.get('fieldSelector') ?? ''));
   } catch {
-    // A broken selector is refused later, in words about the selector.
+    // An invalid selector is refused later, with a message about the selector.
     return '';
   }
 }

@@ -17,7 +17,7 @@ export const VERSION_INFO: JsonObject = {
 
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z-]+)?$/;
 
-/** Health and version: what everybody may ask without a name. */
+/** Health and version: paths without authentication. */
 export function answerPublicPath(method: string, path: string, query: URLSearchParams): Answer | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
   if (path === '/version' || path === '/version/') return jsonAnswer(200, VERSION_INFO);

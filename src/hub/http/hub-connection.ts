@@ -11,7 +11,7 @@ const GREETING_SECONDS = 10;
 /** A connection without a request is closed after this; clients open another when they need one. */
 const IDLE_SECONDS = 120;
 
-/** One connection of a client, from its first packet on: how long it may take, how long it may rest, and whose it is. */
+/** One connection of a client, from its first packet on: its time limits and its user. */
 export class HubConnection extends Ticked implements CountedConnection {
   readonly address: string;
   readonly #raw: Socket;
@@ -58,7 +58,7 @@ export class HubConnection extends Ticked implements CountedConnection {
     this.#since = this.#ticks.seconds;
   }
 
-  /** Who sends the requests of this connection. */
+  /** The user of this connection. */
   recognise(caller: UserInfo): void {
     const user = caller.groups.includes(MASTERS_GROUP) ? undefined : caller.name;
     if (this.#recognised && this.#user === user) return;
@@ -74,7 +74,7 @@ export class HubConnection extends Ticked implements CountedConnection {
       return;
     }
     if (this.#openRequests > 0 || age < IDLE_SECONDS) return;
-    // An HTTP/2 client is told first, so that a request that is on its way is sent again elsewhere.
+    // An HTTP/2 client gets GOAWAY first, so that it sends a request that is on its way again elsewhere.
     if (this.#session === undefined || age >= IDLE_SECONDS + GREETING_SECONDS) this.drop();
     else if (!this.#session.closed) this.#session.close();
   }

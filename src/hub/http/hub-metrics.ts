@@ -19,7 +19,7 @@ export class HubMetrics {
       return;
     }
     this.#early.push([info, finished]);
-    // What keeps the client from loading is told to those who ask for /metrics; nothing is saved up for it.
+    // If prom-client cannot be loaded, requests for /metrics report it; nothing is counted for it.
     this.#load().catch(() => (this.#early = []));
   }
 

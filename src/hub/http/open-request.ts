@@ -5,10 +5,15 @@ import { Ticked } from '../flow/second-ticks.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 
-/** So long a client may take for an answer, as kube-apiserver lets a request take (`--request-timeout`). Watches have their own limits. */
+/**
+ * How long a client may take to read an answer: the `--request-timeout` of kube-apiserver. Watches have their own
+ * limits.
+ */
 const ANSWER_SECONDS = 60;
 
-/** A request from its headers until its answer has been taken or its client is gone, and what has to be given back then. */
+/**
+ * A request from its headers until its answer has been read or its client has disconnected, and what to release then.
+ */
 export class OpenRequest extends Ticked {
   readonly request: HubRequest;
   readonly response: HubResponse;

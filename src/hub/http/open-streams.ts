@@ -6,7 +6,7 @@ import { isGone } from '../wire/hub-request.ts';
 export interface OpenStream {
   readonly request: HubRequest;
   readonly response: HubResponse;
-  /** Who the credentials of the request are of; absent: it came without. */
+  /** The owner of the request's credentials; absent: there are none. */
   readonly caller?: UserInfo;
   readonly credentials?: Credentials;
 }
@@ -33,7 +33,7 @@ export class OpenStreams {
     if (authenticatedIn !== this.#round) await endIfRevoked(stream);
   }
 
-  /** Cuts the streams whose credentials are refused now, or stand for other groups. @returns how many were cut */
+  /** Cuts the streams whose credentials are refused now, or now have other groups. @returns how many were cut */
   async endRevoked(): Promise<number> {
     this.#round += 1;
     let ended = 0;
@@ -42,12 +42,12 @@ export class OpenStreams {
   }
 }
 
-/** What the request came with is looked at again. */
+/** Checks the credentials of the request again. */
 async function endIfRevoked({ request, response, caller, credentials }: OpenStream): Promise<boolean> {
   if (caller === undefined || credentials === undefined) return false;
   const found = await authenticate(request, credentials).catch(() => 'invalid' as const);
   if (typeof found === 'object' && identityOf(found) === identityOf(caller)) return false;
-  // What is on its way to a client that reads slowly goes as well.
+  // Data on its way to a slow client is dropped as well.
   response.destroy();
   return true;
 }

@@ -56,12 +56,12 @@ interface Located {
   readonly info: RequestInfo;
 }
 
-/** How far a request came: for the metrics, the audit log, and the end of its stream. */
+/** The progress of a request: for the metrics, the audit log, and the end of its stream. */
 interface Progress {
   info?: RequestInfo;
   /** Who sent the request. */
   caller?: UserInfo;
-  /** Whom the caller acts as, when that is another. */
+  /** The user that the caller impersonates, if any. */
   impersonated?: UserInfo;
   credentials?: Credentials;
   round: number;
@@ -71,7 +71,10 @@ interface Progress {
   allowed?: boolean;
 }
 
-/** One request from its first byte to its answer: where, who, may they, do it; every refusal is a Status. */
+/**
+ * Handles a request from its first byte to its answer: routing, authentication, authorization, execution. Every
+ * refusal is a Status.
+ */
 export class RequestHandler {
   readonly #options: HandlerOptions;
   readonly #streams = new OpenStreams();
@@ -80,14 +83,14 @@ export class RequestHandler {
     this.#options = options;
   }
 
-  /** Credentials were revoked: what still runs under them ends. */
+  /** Credentials were revoked: requests that still run with them end. */
   async endRevokedStreams(): Promise<void> {
     const ended = await this.#streams.endRevoked();
     if (ended > 0) this.#options.log.info('ended streams of revoked credentials', { streams: ended });
   }
 
   handle(request: HubRequest, response: HubResponse, connection: HubConnection): void {
-    // A client that goes away in the middle is no fault of ours, and nobody is left to tell.
+    // A client that goes away in the middle is no error of the hub, and no client is left to answer.
     response.on('error', () => undefined);
     const open = new OpenRequest(request, response, connection, this.#options.ticks);
     void this.#handle(open).catch((error: unknown) => {
@@ -165,7 +168,7 @@ export class RequestHandler {
     return this.#answerPath(request, located);
   }
 
-  /** A request counts as being worked on only from here on: when its body is there. */
+  /** A request takes a seat only when its body is there. */
   async #body({ request, exchange }: OpenRequest, limitBytes = BODY_LIMIT_BYTES): Promise<Buffer> {
     const bytes = await receiveBody(request, { limitBytes, exchange, ticks: this.#options.ticks });
     const waiting = exchange.takeSeat();

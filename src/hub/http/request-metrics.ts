@@ -16,7 +16,7 @@ export interface ClusterGauges {
   readonly logBytes: number;
 }
 
-/** What is read whenever somebody asks for the metrics. */
+/** Values that are read for each request of the metrics. */
 export interface HubGauges {
   readonly clusters: () => readonly ClusterGauges[];
   readonly levels: () => readonly LevelGauges[];
@@ -31,7 +31,7 @@ export interface HubGauges {
 export interface FinishedRequest {
   readonly code: number;
   readonly durationMs: number;
-  /** The caller is known and may do it; what others ask for never becomes a label. */
+  /** The caller is authenticated and authorized; requests of others never become labels. */
   readonly allowed: boolean;
 }
 
@@ -103,7 +103,7 @@ export class RequestMetrics {
       subresource: known ? info.subresource : '',
       code: String(code),
     });
-    // A watch takes as long as it is wanted.
+    // The duration of a watch is the client's choice.
     if (verb !== 'watch') this.#duration.observe({ verb }, durationMs / 1000);
   }
 }
@@ -122,9 +122,13 @@ function flowGauges(registers: Registry[], levels: () => readonly LevelGauges[])
     });
   };
   const prefix = 'apiserver_flowcontrol';
-  gauge(`${prefix}_current_executing_seats`, 'Requests being worked on', (level) => level.executing);
-  gauge(`${prefix}_current_inqueue_requests`, 'Requests that wait', (level) => level.waiting);
-  gauge('berth_hub_body_bytes', 'Room taken by bodies that are being received', (level) => level.bodyBytes);
+  gauge(`${prefix}_current_executing_seats`, 'Requests that are being processed', (level) => level.executing);
+  gauge(`${prefix}_current_inqueue_requests`, 'Requests that wait for a seat', (level) => level.waiting);
+  gauge(
+    'berth_hub_body_bytes',
+    'Memory reserved for request bodies that are being received',
+    (level) => level.bodyBytes,
+  );
   gauge('berth_hub_watches', 'Open watches', (level) => level.watches);
   new Counter({
     name: `${prefix}_rejected_requests_total`,

@@ -27,7 +27,7 @@ export function snapshotPath(directory: string, rv: number): string {
   return join(directory, `snapshot-${String(rv).padStart(16, '0')}.jsonl`);
 }
 
-/** What lies in the directory of one cluster's data. */
+/** What is in the directory of one cluster's data. */
 export async function findDataFiles(directory: string): Promise<DataFiles> {
   const names = await readdir(directory);
   const matching = (pattern: RegExp): DataFile[] =>

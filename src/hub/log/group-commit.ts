@@ -30,7 +30,7 @@ interface Rotation {
 /**
  * Group commit: everything appended while the disk is busy goes out as one write and one fdatasync. Callers wait for
  * `durable(rv)`; `onDurable` fires once per batch, in order. A failed write or sync is reported once, to `onFatal`, and
- * nothing is ever called durable afterwards: the state of the disk is unknown then, and only a restart can tell.
+ * nothing is ever called durable afterwards: the state of the disk is unknown then, and only a restart can read it.
  */
 export class GroupCommit {
   readonly #onDurable: (rv: number) => void;

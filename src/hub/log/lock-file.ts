@@ -58,7 +58,7 @@ function removeStale(directory: string, path: string): void {
   const text = readLock(path);
   if (text === undefined) return;
   if (isAlive(text)) throw inUse(directory, `process ${String(parseOwner(text)?.pid ?? '?')} owns it`);
-  // Two processes may find the same stale lock: whoever renamed away a fresh one by accident puts it back.
+  // Two processes may find the same stale lock: one that renamed a fresh lock by accident puts it back.
   const aside = `${path}.stale.${randomBytes(6).toString('hex')}`;
   try {
     renameSync(path, aside);

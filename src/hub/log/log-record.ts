@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** What is asked of every object when a hub starts; it stands in the record so that the objects need not be parsed for it. */
+/** What is asked of every object when a hub starts; it is in the record so that the objects need not be parsed for it. */
 export interface ObjectFacts {
   readonly uid: string;
   /** Uids of the owners. */
@@ -10,9 +10,9 @@ export interface ObjectFacts {
 }
 
 /**
- * One write, as it stands in the log and in snapshots: a line `CRC LENGTH JSON\n`, CRC-32 in eight hexadecimal digits
+ * One write, as it is in the log and in snapshots: a line `CRC LENGTH JSON\n`, CRC-32 in eight hexadecimal digits
  * and LENGTH in bytes, both of the JSON. The JSON never holds a raw line feed, so a line is a record and a damaged
- * line can be told from a torn tail by looking at what follows it.
+ * line can be distinguished from a torn tail by looking at what follows it.
  */
 export type LogRecord =
   | {
@@ -25,7 +25,7 @@ export type LogRecord =
       readonly name: string;
       /** Absent in logs of earlier releases. */
       readonly facts?: ObjectFacts | undefined;
-      /** In a record that was read: parsed anew whenever it is asked for. */
+      /** In a record that was read: parsed again whenever it is asked for. */
       readonly object: unknown;
       /** In a record that was read: the exact text of the object. */
       readonly json?: string | undefined;
@@ -127,7 +127,7 @@ const CLOSING_BRACE = 0x7d;
 
 /**
  * A put without its object parsed: most of a log is objects, and most of them nobody asks for before they change. `encodePut`
- * writes the object last, and the mark cannot stand inside a string, where its first quote would end the string.
+ * writes the object last, and the mark cannot be inside a string, where its first quote would end the string.
  */
 function readPut(json: Buffer): PutRecord | undefined {
   const mark = json.indexOf(OBJECT_MARK);

@@ -19,7 +19,7 @@ export interface ListedSegment extends ListedFile {
 /**
  * Which files make up the log of one cluster. Without it a log that was deleted looks like one that was never written. All
  * but the last segment are exactly as described; the last one is at least as long: as long as it was when the log was closed, or a
- * minute or a mebibyte before a crash. What it cannot tell: that records after that place are gone, that the directory as a
+ * minute or a mebibyte before a crash. What it cannot detect: that records after that place are gone, that the directory as a
  * whole is an older copy, or that somebody who may write the files forged them.
  */
 export interface Manifest {

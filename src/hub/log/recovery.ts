@@ -15,7 +15,7 @@ export interface RecoveredObject {
   readonly name: string;
   readonly rv: number;
   readonly facts?: ObjectFacts | undefined;
-  /** Parsed anew whenever it is asked for. */
+  /** Parsed again whenever it is asked for. */
   readonly object: unknown;
   /** The exact text of the object. */
   readonly json?: string | undefined;
@@ -168,7 +168,7 @@ class Recovery {
     found: { readonly id: string | undefined; readonly known: LogPosition | undefined },
   ): void {
     if (listed === undefined) return;
-    // Damage before the place that the manifest knows is told with its own place.
+    // Damage before the place that the manifest knows is reported with its own place.
     if (end.kind !== 'intact' && end.offset < listed.bytes) throw brokenAt(path, end.offset);
     if (found.id !== listed.id)
       throw dataDamaged(path, 'is not the file that the manifest names: it is another segment');

@@ -23,7 +23,7 @@ const gunzipAsync = promisify(gunzip);
 
 /**
  * Clients may have seen versions that the backup does not hold. A restored hub starts far above anything the lost one
- * can have handed out, so that no version ever means two things and every watch begins anew.
+ * can have assigned, so that no version is used twice and every watch starts again.
  */
 const VERSION_LEAP = 1_000_000_000;
 

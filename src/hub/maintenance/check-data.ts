@@ -11,7 +11,7 @@ export interface ClusterCheck {
   readonly cluster: string;
   readonly resourceVersion: number;
   readonly objects: number;
-  /** Harmless: a torn tail that the next start cuts off, an older snapshot that stands in. */
+  /** Harmless: a torn tail that the next start cuts off, an older snapshot that is used instead. */
   readonly warnings: readonly string[];
   /** The hub would not start, or an object is not what its key says. */
   readonly problems: readonly string[];

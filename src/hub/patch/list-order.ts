@@ -13,14 +13,14 @@ export interface ListOrder {
   readonly server: readonly JsonValue[];
 }
 
-/** By what items of a merged list are told apart: equal texts for equal keys (plain values: for equal values), '' without a key. */
+/** What identifies items of a merged list: equal texts for equal keys (plain values: for equal values), '' without a key. */
 export function itemIdentity(mergeKey: string | undefined, item: JsonValue): string {
   spendWork(1);
   const key = mergeKey !== undefined && isObject(item) ? getOwn(item, mergeKey) : item;
   return key === undefined ? '' : canonicalJson(key);
 }
 
-/** An item and where it stands in the patch and in the list before it; -1 where it does not. */
+/** An item, and its index in the patch and in the list before it; -1 where it is absent. */
 interface Placed {
   readonly item: JsonValue;
   readonly inPatch: number;
@@ -28,7 +28,7 @@ interface Placed {
 }
 
 /**
- * Items that the patch names stand in the patch's order; the others are put between them, each before the first item of the patch
+ * Items that the patch names are in the patch's order; the others are put between them, each before the first item of the patch
  * that came after it before. An item new to the list comes first. Source of the rule: strategic merge patch.
  */
 export function orderMergedList(merged: readonly JsonValue[], order: ListOrder): JsonValue[] {

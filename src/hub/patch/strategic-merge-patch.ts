@@ -168,7 +168,7 @@ function withoutDirectivesIn(value: JsonValue): JsonValue {
   return isObject(value) ? withoutDirectives(value) : value;
 }
 
-/** The value a patch stands for where nothing is merged: directives gone, removals gone. */
+/** The value of a patch where there is nothing to merge: without directives and removals. */
 function withoutDirectives(patch: JsonObject): JsonObject {
   const result: JsonObject = {};
   const keys = Object.keys(patch);

@@ -3,7 +3,7 @@ import data from './kubernetes-messages.json' with { type: 'json' };
 /*
  * kubernetes-messages.json is written by scripts/kubernetes-facts.mjs. Per message: field number -> `name type`.
  *   type   string bytes bool int32 int64 double | []T repeated | {}T map with string keys | name of another message
- *   name   `*` where the fields of the message stand in the parent's JSON object
+ *   name   `*` where the fields of the message are in the parent's JSON object
  */
 const MESSAGES = data as Readonly<Record<string, Readonly<Record<string, string>>>>;
 

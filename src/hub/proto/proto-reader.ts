@@ -48,7 +48,7 @@ export class ProtoReader {
     return this.#take(length);
   }
 
-  /** Skips a value nobody knows. */
+  /** Skips an unknown value. */
   skip(wire: number): void {
     if (wire === 0) this.varint();
     else if (wire === 1) this.#take(8);

@@ -21,7 +21,7 @@ export const SPECIAL_MESSAGES: Readonly<Record<string, (fields: JsonObject) => J
     fields['schema'] ?? fields['property'] ?? [],
 };
 
-/** Messages that stand for the list in their only field: map values cannot be lists in protobuf. */
+/** Messages that are written as the list in their only field: map values cannot be lists in protobuf. */
 export const LIST_MESSAGES: ReadonlySet<string> = new Set([
   'authentication.v1.ExtraValue',
   'authorization.v1.ExtraValue',

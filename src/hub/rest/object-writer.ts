@@ -32,7 +32,7 @@ export interface WriteTarget {
   readonly options: WriteOptions;
 }
 
-/** What became of a write; wait for `durable(rv)` before telling anybody. */
+/** What became of a write; wait for `durable(rv)` before you report it. */
 export interface WriteResult {
   /** In the version of the request. */
   readonly object: JsonObject;
@@ -93,7 +93,7 @@ export class ObjectWriter {
     return this.#insert(target, prepared);
   }
 
-  /** The right to patch was asked for before; whoever makes an object by it needs the right to create as well. */
+  /** The right to patch was checked before; a patch that creates an object needs the right to create as well. */
   #requireCreateRight({ ref: { definition }, namespace, name, user }: WriteTarget): void {
     const { group, plural } = definition;
     const where = definition.namespaced ? namespace : '';

@@ -13,13 +13,13 @@ export interface PreparedObject {
   readonly object: JsonObject;
   /** The version to store it in, where that is not the storage version. */
   readonly storedAs?: ResourceRef | undefined;
-  /** A client decided what stands in the object: it may not grow without bounds. */
+  /** A client decided what is in the object: it may not grow without bounds. */
   readonly bounded?: true;
   /** This write takes the object away; `object` is its last state. */
   readonly removed: boolean;
 }
 
-/** The end of every write: stores the object in its storage version, or removes it, and tells who has to know at once. */
+/** The end of every write: stores the object in its storage version, or removes it, and notifies the components that must know at once. */
 export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredObject {
   const { ref, object, removed } = prepared;
   const stored = prepared.storedAs ?? storageRef(ref);

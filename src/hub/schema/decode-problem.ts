@@ -19,7 +19,7 @@ interface Struct {
   readonly above: Field;
 }
 
-/** Where a value stands: the innermost struct, and the key of its field. Lists and maps add nothing. */
+/** Where a value is: the innermost struct, and the key of its field. Lists and maps add nothing. */
 interface Field {
   readonly struct: Struct | undefined;
   readonly key: string;

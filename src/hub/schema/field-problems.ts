@@ -26,7 +26,7 @@ export const invalidValue = (
   message: `Invalid value: ${quotedValue(value)}${detail === '' ? '' : `: ${detail}`}`,
 });
 
-/** @param found name of the type that stands there, or the text that is no such type */
+/** @param found name of the type that is there, or the text that is no such type */
 export const wrongType = (path: FieldPath | string, found: string, wanted: string): FieldProblem => ({
   field: text(path),
   reason: 'FieldValueTypeInvalid',

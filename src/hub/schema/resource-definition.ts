@@ -15,7 +15,7 @@ export interface ResourceDefinition {
   readonly verbs: readonly string[];
   /** Names the objects in the store; equal for resources that show the same objects (both Event kinds). */
   readonly storageKey: string;
-  /** Versions differ by more than their apiVersion, and only a webhook could tell how; the hub calls none. */
+  /** Versions differ by more than their apiVersion, and only a webhook could convert them; the hub calls none. */
   readonly needsWebhook?: boolean;
   /** By priority: GA before beta before alpha, then newer first. */
   readonly versions: readonly ResourceVersion[];

@@ -2,7 +2,7 @@ import type { JsonValue } from '../json/json-value.ts';
 
 /**
  * The structure of a value, the same for built-in kinds and custom resources. Graphs of built-in kinds are shared and may be
- * cyclic (JSONSchemaProps). Properties stand in a Map so that keys like `constructor` are plain keys.
+ * cyclic (JSONSchemaProps). Properties are in a Map so that keys like `constructor` are plain keys.
  */
 export interface Schema {
   /** Definition name in OpenAPI documents (`io.k8s.api.core.v1.Container`); such a schema is served as a reference. */

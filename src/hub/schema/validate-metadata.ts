@@ -44,7 +44,7 @@ export function validateChangedMetadata(object: JsonObject, problems: FieldProbl
   checkMaps({ metadata: objectAt(object, 'metadata') ?? {}, path: METADATA, problems });
 }
 
-/** Metadata of an embedded resource, which may have no name, and any name that can stand in a path. */
+/** Metadata of an embedded resource, which may have no name, and any name that can be in a path. */
 export function validateEmbeddedMetadata(
   metadata: JsonObject,
   path: FieldPath,
@@ -84,7 +84,7 @@ function checkMaps(at: Metadata): void {
   if (owners.length > 0) checkOwners(owners, child(path, 'ownerReferences'), problems);
 }
 
-/** Keys and values of labels, wherever labels stand. */
+/** Keys and values of labels, in any map of labels. */
 export function checkLabels(labels: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   for (const key of Object.keys(labels)) {
     const value = labels[key];

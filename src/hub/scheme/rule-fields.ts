@@ -58,7 +58,7 @@ function follow(node: CelNode, names: Names, missing: { at: number; field: strin
   }
 }
 
-/** Macros bind the names that stand first among their arguments: `self.l.all(item, …)`, `m.all(key, value, …)`, `cel.bind(x, …)`. */
+/** Macros bind the names that come first among their arguments: `self.l.all(item, …)`, `m.all(key, value, …)`, `cel.bind(x, …)`. */
 function followCall(node: CelCallNode, names: Names, missing: { at: number; field: string }[]): undefined {
   const receiver = node.receiver === undefined ? undefined : follow(node.receiver, names, missing);
   const bound = new Map(names);

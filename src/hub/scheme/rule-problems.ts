@@ -17,7 +17,7 @@ const STEPS_PER_CHARACTER = 8;
 
 /**
  * What is wrong with the `x-kubernetes-validations` of one place of a schema. Compiled here once, so that little can fail later.
- * @param uncorrelated the list above whose items cannot be told from those before an update, if there is one
+ * @param uncorrelated the list above whose items cannot be distinguished from those before an update, if there is one
  */
 export function ruleProblems(
   schema: JsonObject,

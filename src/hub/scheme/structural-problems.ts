@@ -32,7 +32,7 @@ interface Visit {
   readonly problems: FieldProblem[];
   readonly depth: number;
   readonly root: boolean;
-  /** The nearest list above whose items cannot be told from those before an update. */
+  /** The nearest list above whose items cannot be distinguished from those before an update. */
   readonly uncorrelated?: FieldPath | undefined;
 }
 

@@ -12,7 +12,7 @@ import { apiVersionOf } from '../schema/resource-definition.ts';
  * A stored object as the version `ref` shows it. Versions of custom resources differ by their apiVersion and their schema; of
  * Kubernetes' own kinds only the two Event kinds and the two versions of autoscalers differ. Returns the object itself when nothing
  * has to change.
- * @throws StatusError 500 when only a conversion webhook could tell, as a hub does whose webhook cannot be reached
+ * @throws StatusError 500 when only a conversion webhook could convert, as an API server does whose webhook cannot be reached
  */
 export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
   const { definition, version } = ref;

@@ -1,6 +1,6 @@
 import type { StorageKey, StoredObject } from './stored-object.ts';
 
-/** Who is owned by whom, by uid of the owner; and which uids exist. What garbage collection asks. */
+/** The dependents of each owner, by uid, and which uids exist; for garbage collection. */
 export class OwnerIndex {
   readonly #dependents = new Map<string, Map<string, StorageKey>>();
   readonly #uids = new Map<string, StorageKey>();

@@ -28,7 +28,7 @@ export const NODE_RULES: KindRules = {
   },
 };
 
-/** Taints are reported as if they stood in the metadata. */
+/** Taints are reported as if they were in the metadata. */
 function checkTaints(spec: JsonObject, at: Place): void {
   const seen = new Set<string>();
   at.each(spec, 'taints', (taint, place) => {

@@ -19,7 +19,7 @@ import { WatchSession } from './watch-session.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 1_800;
 
-/** `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; a version that is gone is told in the stream */
+/** `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; a version that is gone is reported in the stream */
 export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
   const { cluster, query, info } = context;
   const options = parseListOptions(query, ref);

@@ -57,7 +57,7 @@ function problemsOf(
   return problems;
 }
 
-/** On update the same rules stand in three places of an API server, and each reports. */
+/** On update the same rules are in three places of an API server, and each reports. */
 function checkOwnMetadata(object: JsonObject, old: JsonObject | undefined, problems: FieldProblem[]): void {
   if (old === undefined) {
     validateNewMetadata(object, dnsSubdomain, problems);

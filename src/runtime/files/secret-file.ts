@@ -104,7 +104,7 @@ export class SecretFile<T> {
       const wasThere = this.#value !== undefined;
       this.#problem = error instanceof BerthError ? error : unreadable(file, error);
       this.#value = undefined;
-      // A text that could not be used is parsed again: the reason may lie outside of it.
+      // A text that could not be used is parsed again: the reason may be outside of it.
       this.#text = undefined;
       if (!wasThere) return false;
     }

@@ -6,9 +6,9 @@ import { PRIVATE_DIRECTORY_MODE } from './private-mode.ts';
 const OTHERS = 0o077;
 
 /**
- * Makes a data directory, and takes away from one that was there before what other users may do with it: an older version, or
- * whoever made the directory, may have left it open. Below a directory that nobody else may enter nothing needs a look.
- * @param isOwn whether an entry of the directory is Berth's: what else lies there keeps its modes. A directory with foreign
+ * Creates a data directory, or removes the rights of other users from an existing one: an older version, or another tool, may have
+ * left it open. Below a directory that no other user may enter, nothing is checked.
+ * @param isOwn whether an entry of the directory is Berth's: what else is there keeps its modes. A directory with foreign
  *   folders in it (`/tmp`, a home) stays open, and only Berth's entries are closed
  */
 export async function tightenDirectory(

@@ -26,7 +26,7 @@ export const JITTER = 0.2;
  */
 export function checkTiming(timing: ElectionTiming): ElectionTiming {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = timing;
-  // A lease tells its duration in whole seconds.
+  // A lease stores its duration in whole seconds.
   if (leaseDurationMs < 1_000 || leaseDurationMs % 1_000 !== 0)
     throw wrong('lease duration', leaseDurationMs, 'a whole number of seconds, at least 1 s');
   if (renewDeadlineMs >= leaseDurationMs)

@@ -27,10 +27,10 @@ const MAX_TRIES = 3;
 const RELEASE_LIMIT_MS = 3_000;
 
 /**
- * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of client-go's
- * tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and continues when it finds that the lease
- * still names it: then no other process has led. A lease that names another process is lost for good: what this process remembers may
- * be wrong, so it ends and starts again.
+ * Takes the lease when it is free, renews it, and says whether this process may write. The rules are those of
+ * client-go's tools/leaderelection, with one exception. A holder that cannot renew in time stops writing, and
+ * continues when it finds that the lease still names it: then no other process has led. A lease that names another
+ * process is lost permanently: what this process remembers may be wrong, so it ends and starts again.
  */
 export class LeaderElector implements Leadership {
   readonly #options: ElectorOptions;
@@ -183,7 +183,7 @@ export class LeaderElector implements Leadership {
       const previousTerm = before && termOf(before);
       this.#takeOver = { lease: store.name, term: termOf(lease), previousTerm };
       for (const listener of this.#onTakeOver) listener(this.#takeOver);
-    } else if (!this.#wasHeld) log.info('lease renewed, writing goes on', { lease: store.name });
+    } else if (!this.#wasHeld) log.info('lease renewed, writing continues', { lease: store.name });
     this.#wasHeld = true;
     this.fence.renewed(begun);
   }
@@ -192,7 +192,7 @@ export class LeaderElector implements Leadership {
     this.#isLost = true;
     this.#isLeading = false;
     this.fence.close();
-    this.#options.log.error('lease lost, nothing is written any more', {
+    this.#options.log.error('lease lost, writing stopped', {
       lease: this.#options.store.name,
       holder,
     });
@@ -225,7 +225,7 @@ export class LeaderElector implements Leadership {
         }
       }
     } catch (error) {
-      log.warn('lease not released, it runs out by itself', { lease: store.name, error });
+      log.warn('lease not released, it expires', { lease: store.name, error });
     }
   }
 

@@ -16,7 +16,7 @@ const MAX_DIFFERENCE_MS = 1_000;
  * was frozen and continues no timer has fired yet. Writes that have no answer at the deadline end: bytes of them that still wait in this
  * process are not sent.
  *
- * The time must be short by two clocks. The monotonic clock is never set, but stands still on Linux while the machine sleeps. The wall
+ * The time must be short by two clocks. The monotonic clock is never set, but does not advance on Linux while the machine sleeps. The wall
  * clock goes on meanwhile, but may be set. Where the two disagree, the fence is closed until the next renewal.
  */
 export class LeaseFence {

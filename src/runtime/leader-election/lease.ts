@@ -25,7 +25,7 @@ export function termOf({ transitions, acquiredAtMs }: Lease): string {
 export function isEarlierTerm(term: string, other: string): boolean {
   const [a, b] = [TERM.exec(term), TERM.exec(other)];
   if (a === null || b === null) return false;
-  // Transitions count anew in a lease that was deleted and created. Times are by the clocks of different machines.
+  // Transitions start again at 0 in a lease that was deleted and created. Times are by the clocks of different machines.
   return Number(a[1]) < Number(b[1]) && Number(a[2]) < Number(b[2]);
 }
 

@@ -167,7 +167,7 @@ describe('a preview on a hub', () => {
     expect(JSON.parse(offline.stdout)).toMatchObject({
       deletionsHeld: [],
       notEvaluated: expect.arrayContaining([
-        'What of source fleet was deleted or released before counts as well: only a hub tells (--hub).',
+        'What of source fleet was deleted or released before counts as well: only a hub knows (--hub).',
       ]) as string[],
     });
     mark = fleet.events.length;
@@ -308,7 +308,7 @@ describe('a preview on a hub', () => {
     expect(condition.message).toContain(
       `that commit ${merged.slice(0, 12)} was approved with (${approval.slice(-12)})`,
     );
-    expect(condition.message).toContain('1 of 5 clusters would go: c1.');
+    expect(condition.message).toContain('1 of 5 clusters would be removed: c1.');
     expect(await fleet.decisions('web')).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
 
     // A restart does not let it through, nor does time.

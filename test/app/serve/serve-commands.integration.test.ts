@@ -96,7 +96,7 @@ describe('commands around a running controller', () => {
       berth('release', ...args, '--kubeconfig', hub.kubeconfig, '--as', 'Grace');
     expect(await release('team-a/web', '--token', 'ffffffffffff')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('names another change') as string,
+      stderr: expect.stringContaining('does not match the change') as string,
     });
     expect(await release('team-a/nonsense', '--token', token)).toMatchObject({
       code: 1,
@@ -204,8 +204,8 @@ describe('commands around a running controller', () => {
     { args: ['--deletion-window', '-1m'], error: '--deletion-window: got "-1m", expected a duration' },
     { args: ['--poll', 'often'], error: '--poll: got "often", expected a positive duration' },
     { args: ['--listen', 'here'], error: 'expected HOST:PORT' },
-    { args: ['--webhook', 'github=secret'], error: '--webhook: means nothing where nobody listens' },
-    { args: ['--token-file', 'tokens'], error: '--token-file: means nothing where nobody listens' },
+    { args: ['--webhook', 'github=secret'], error: '--webhook: has no effect without --listen' },
+    { args: ['--token-file', 'tokens'], error: '--token-file: has no effect without --listen' },
     { args: ['--git-ssh-key', 'k'], error: '--git-known-hosts' },
     { args: ['--kubeconfig', '/nonexistent'], error: '/nonexistent: cannot be read' },
   ])('serve $args is refused', async ({ args, error }) => {

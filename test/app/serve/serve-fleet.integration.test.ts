@@ -122,7 +122,7 @@ describe('serveFleet on the embedded hub', () => {
       (await read('web')).status?.conditions?.find(({ type }) => type === 'berth.dev/Held'),
     );
     expect(condition).toMatchObject({ status: 'True', reason: 'RemovalBudgetExceeded' });
-    expect(condition.message).toContain('4 of 6 clusters would go (budget 2): c1, c2, c3, c4.');
+    expect(condition.message).toContain('4 of 6 clusters would be removed (budget 2): c1, c2, c3, c4.');
     expect(condition.message).toContain(`berth release team-a/web --token ${held.token}`);
     expect(condition.message).toContain('Why: c1, c2, c3, c4 (not in cluster set prod).');
     expect(await decisions('web')).toHaveLength(6);

@@ -37,7 +37,7 @@ describe('deletions that a plan tells of', () => {
   }>([
     { name: 'none', head: fleet(20), memory: undefined },
     { name: 'none that Berth makes', head: fleet(0, { applies: false }) },
-    { name: 'a few, and no hub', note: 'counts as well: only a hub tells (--hub).' },
+    { name: 'a few, and no hub', note: 'counts as well: only a hub knows (--hub).' },
     { name: 'a few', memory: { annotations: {} } },
     {
       name: 'a few after others',

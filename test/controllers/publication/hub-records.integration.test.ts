@@ -118,7 +118,7 @@ describe('records on a hub that is not embedded', () => {
         code: 0,
         stdout: expect.stringMatching(
           new RegExp(
-            `byte for byte .*put together anew of commit ${record.commit?.id.slice(0, 12)} and the hub as it is now`,
+            `byte for byte .*rebuilt from commit ${record.commit?.id.slice(0, 12)} and the hub as it is now`,
           ),
         ) as string,
       });
@@ -133,7 +133,7 @@ describe('records on a hub that is not embedded', () => {
     await fleet.hub.api.mergePatch(MANAGED_CLUSTER, { namespace: '', name: 'c2' }, patch);
     expect(await replay(records[0]!, '--repo', fleet.git.path)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('another decision, from inputs put together anew') as string,
+      stdout: expect.stringContaining('another decision, from inputs rebuilt') as string,
       stderr: expect.stringContaining('That proves nothing') as string,
     });
   });

@@ -202,7 +202,9 @@ describe('releases and sources', () => {
       const mark = fleet.events.length;
       fleet.git.commit({ 'clusters.yaml': drain(2) }, 'Two go');
       expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
-      expect((await fleet.held('api', 'True')).message).toContain('2 of 6 clusters would go (budget 1)');
+      expect((await fleet.held('api', 'True')).message).toContain(
+        '2 of 6 clusters would be removed (budget 1)',
+      );
       await fleet.stop();
       const { stdout } = await fleet.berth('history', '--data', fleet.dataDir, '-o', 'json');
       const records = JSON.parse(stdout) as { placement: string; commit: { subject: string } }[];

@@ -165,7 +165,7 @@ describe('somebody takes from what is published', () => {
     fleet.git.commit(drain(1, 2, 4));
     await fleet.serve({ budget });
     const { message } = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-    expect(message).toContain('3 of 6 clusters would go');
+    expect(message).toContain('3 of 6 clusters would be removed');
     await putBack(whole);
   });
 

@@ -105,7 +105,7 @@ describe('berth create work', () => {
     expect(await create(clusters('c1'), [template('1')], true)).toEqual(['c1/web=1']);
   });
 
-  it('makes a replica set that follows the placement by itself', async () => {
+  it('makes a replica set that follows the placement', async () => {
     await select(['c1']);
     const request = { name: 'web', target: placement as never, specs: [template('1')], overwrite: false };
     expect(await createReplicaSet(hub, request)).toBe('created');

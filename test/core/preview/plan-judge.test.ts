@@ -65,7 +65,7 @@ describe('the judge of a plan', () => {
     expect(holdOf(after)).toMatchObject({
       reason: 'RemovalBudgetExceeded',
       message: expect.stringContaining(
-        '1 of 4 clusters would go, after 3 in the last minutes (budget 3)',
+        '1 of 4 clusters would be removed, after 3 in the last minutes (budget 3)',
       ) as string,
     });
     expect(after.outcomeOf(KEY, result(['c1', 'c2', 'c3'], placement(budget)))).toHaveLength(4);

@@ -151,8 +151,8 @@ describe('planPrune', () => {
         isForLosses: false,
         message:
           '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet holds in Git would be left on the hub; ' +
-          'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, mend the source: its ref and its paths, say. ' +
-          `To let this happen, set the annotation berth.dev/release: "${token}" on an object of the source in Git (a namespace that is added for it, say), ` +
+          'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, correct the source, for example its ref or its paths. ' +
+          `To approve this change, set the annotation berth.dev/release: "${token}" on an object of the source in Git (for example a namespace that is added for it), ` +
           `or run: berth release --source fleet --token ${token}`,
       });
       expect(emptied({ releasedTokens: [token] })).toMatchObject({

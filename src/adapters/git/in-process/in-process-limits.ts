@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { needsGitProgram } from '../program/git-program.ts';
 
-/** Files whose presence means that a part of the repository lies elsewhere. */
+/** Files whose presence means that a part of the repository is elsewhere. */
 const ELSEWHERE = [
   ['commondir', 'a linked work tree'],
   ['objects/info/alternates', 'a repository that borrows objects from another one'],

@@ -28,7 +28,7 @@ const FETCHED_REF = 'refs/berth/fetched';
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
 
 /**
- * A mirror without a git program: https and http through isomorphic-git; a local path is read where it lies; no ssh. Every fetch that
+ * A mirror without a git program: https and http through isomorphic-git; a local path is read in place; no ssh. Every fetch that
  * brings something adds a pack, and nothing puts them together.
  */
 export class InProcessMirror extends InProcessRepository implements GitMirror {
@@ -116,7 +116,9 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return commit;
   }
 
-  /** Somebody else's repository, which may come and go, and come back as another kind: with a work tree, say. */
+  /**
+   * A repository of another owner, which may disappear and reappear as another kind, for example with a work tree.
+   */
   async #findInPlace(): Promise<void> {
     this.gitDir = await localGitDir(parseGitUrl(this.#options.url).text);
     const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
@@ -180,7 +182,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         http,
         url,
         remote: 'origin',
-        // Its commit is what the remote is told to be here already.
+        // Its commit is what the remote may omit, because it is here already.
         ref: FETCHED_REF,
         remoteRef,
         singleBranch,
@@ -217,7 +219,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   /** An answer without a pack is an answer to isomorphic-git, also when there should have been one. */
   async #requireSent(oid: string): Promise<void> {
     await git.readObject({ ...this.store, oid, format: 'deflated' }).catch((cause: unknown) => {
-      // What is there and cannot be read is told as damaged by whoever reads it.
+      // If it is there and cannot be read, its reader reports it as damaged.
       if (!(cause instanceof git.Errors.NotFoundError)) return;
       throw new TransientError(`the remote's answer ends before ${oid}, which it named`, {
         code: 'git.failed',
@@ -258,7 +260,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           cause: error,
         });
     }
-    // A branch or tag of before stands where this one is to be kept: `release` in the way of `release/1.2`.
+    // An old branch or tag has the name of a folder that this one needs: `release` blocks `release/1.2`.
     if (['EISDIR', 'ENOTDIR', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code)))
       return this.#corrupt(error);
     return new TransientError(`git failed: ${errorText(error)}`, {
@@ -296,7 +298,7 @@ async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await git.addRemote({ fs: privateFs, gitdir, remote: 'origin', url, force: true });
 }
 
-/** Where nothing is yet, the place itself: what lies there is looked at with every fetch. */
+/** Where there is nothing yet, the place itself; every fetch checks what is there. */
 async function localGitDir(url: string): Promise<string> {
   const place = url.startsWith('file:') ? fileURLToPath(url) : url;
   return (await gitDirAt(place)) ?? place;

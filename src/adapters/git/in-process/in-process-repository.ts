@@ -195,7 +195,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   #failed(subject: string, cause: unknown): TransientError {
-    // What the disk refuses may come back by itself; anything else that is wrong here is wrong with what lies there.
+    // An error of the disk may pass; any other error here means that the repository is damaged.
     const isDamaged = (cause as NodeJS.ErrnoException).syscall === undefined;
     const said = cause instanceof git.Errors.InternalError ? cause.data.message : errorText(cause);
     const code = isDamaged ? 'git.corrupt' : 'git.failed';

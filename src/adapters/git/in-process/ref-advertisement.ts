@@ -14,7 +14,7 @@ export interface RefAdvertisementOptions {
 const ADVERTISEMENT = '/info/refs?service=git-upload-pack';
 
 /**
- * Looks at a remote's list of refs before isomorphic-git does, which takes what comes: of a list that was cut off it knows fewer tags and
+ * Looks at a remote's list of refs before isomorphic-git does, which accepts a list that was cut off: then it knows fewer tags and
  * branches, and of one with SHA-256 ids none. TransientError for the one, `git.needs-program` for the other.
  */
 export function checkingRefs(http: HttpClient, options: RefAdvertisementOptions): HttpClient {
@@ -56,7 +56,7 @@ function checked(body: Buffer, { subject, lendHead, shallow }: RefAdvertisementO
   return Buffer.concat([body.subarray(0, listEnd), head, body.subarray(listEnd)]);
 }
 
-/** The pkt-lines as text, as far as they are whole, and where flushes stand between them. */
+/** The pkt-lines as text, as far as they are whole, and where flushes are between them. */
 function readLines(body: Buffer): { readonly lines: readonly string[]; readonly flushes: readonly number[] } {
   const lines: string[] = [];
   const flushes: number[] = [];

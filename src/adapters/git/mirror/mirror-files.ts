@@ -4,10 +4,10 @@ import path from 'node:path';
 /** The URL that the git program's mirror follows. Written last: its presence says that the mirror is whole. */
 export const URL_FILE = 'berth-url';
 
-/** What a mirror consists of, whoever made it: first what says that it is whole, to the git program's way of reading it and to ours. */
+/** What a mirror consists of, by git or in process: first what says that it is whole, to the git program's way of reading it and to ours. */
 const PARTS = [URL_FILE, 'config', 'objects', 'refs', 'info', 'HEAD', 'packed-refs', 'shallow'] as const;
 
-/** A mirror is only a cache. What else lies there stays: the lock, say. */
+/** A mirror is only a cache. Other files in it stay, such as the lock. */
 export async function clearMirror(mirrorDir: string): Promise<void> {
   for (const part of PARTS) await rm(path.join(mirrorDir, part), { recursive: true, force: true });
 }

@@ -6,8 +6,8 @@ import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/file
 const LOCK_FILE = 'berth-lock';
 
 /**
- * Takes the mirror for this process; the returned function gives it back. A lock of a process that is gone, whoever has its id
- * now, or of an earlier life under our own id (containers restart as process 1), counts as free. InputError `git.mirror-in-use`.
+ * Locks the mirror for this process; the returned function unlocks it. A lock of a process that has ended (even if another one has
+ * its id now), or of an earlier life under our own id (containers restart as process 1), counts as free. InputError `git.mirror-in-use`.
  */
 export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>> {
   const file = path.join(mirrorDir, LOCK_FILE);
@@ -63,11 +63,11 @@ async function isAnotherLivingProcess({ pid, birth }: { pid: number; birth: stri
 interface Life {
   /** Clock ticks since the start of the machine, and which start that was. */
   readonly birth: string;
-  /** It was killed, and its parent has not asked how it ended: it does nothing any more, and may stay so for ever. */
+  /** It was killed, and its parent has not read its exit status: a zombie, which may stay forever. */
   readonly isOver: boolean;
 }
 
-/** Undefined where nobody tells (no Linux). */
+/** Undefined where the system does not say (no Linux). */
 async function lifeOf(pid: number): Promise<Life | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

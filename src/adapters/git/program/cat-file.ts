@@ -6,7 +6,7 @@ import { gitFailure } from '../repository/git-failure.ts';
 import type { BlobContent } from '../repository/git-repository.ts';
 
 interface Request {
-  /** `info` asks only what stands behind a name. */
+  /** `info` asks only which object a name denotes. */
   readonly command: 'contents' | 'info';
   readonly ids: readonly string[];
   readonly maxBytes: number;
@@ -51,7 +51,7 @@ export class CatFile {
     if (ids.length > 0) await this.#ask({ command: 'contents', ids, maxBytes, onBlob });
   }
 
-  /** Id of the object that a revision stands for, without starting a process; undefined when there is none. */
+  /** Id of the object that a revision names, without starting a process; undefined when there is none. */
   async resolve(revision: string): Promise<string | undefined> {
     let id: string | undefined;
     await this.#ask({
@@ -99,7 +99,7 @@ export class CatFile {
     const stderr: Buffer[] = [];
     git.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk));
     git.stdout.on('data', (chunk: Buffer) => this.#take(git, chunk));
-    git.stdin.on('error', () => undefined); // EPIPE: the close event tells the story
+    git.stdin.on('error', () => undefined); // EPIPE: the close event reports the failure
     const ended = (cause?: unknown): void => this.#ended(git, Buffer.concat(stderr).toString('utf8'), cause);
     git.once('error', ended);
     git.once('close', () => {

@@ -68,7 +68,7 @@ export class SignatureVerifier {
       });
     const subject = `Tag ${tag}`;
     const git = { environment: gitEnvironment({ gitDir, ambient: this.#ambient }), cwd: gitDir, subject };
-    // Read once: the name may stand for another tag a moment later, an id may not.
+    // Read once: the name may denote another tag a moment later, an id may not.
     const ref = `refs/tags/${tag}`;
     const listed = await runGitOrThrow({ ...git, args: ['for-each-ref', `--format=${TAG_FORMAT}`, ref] });
     const [, found, id = '', named = ''] = TAG_LINE.exec(listed) ?? [];
@@ -126,7 +126,7 @@ export class SignatureVerifier {
     if (ring !== undefined) await rm(ring.dir, { recursive: true, force: true });
   }
 
-  /** Made anew when the file of keys changed: a key that was taken out, or revoked in it, counts no more. */
+  /** Created again when the file of keys changed: a key that was taken out, or revoked in it, counts no more. */
   async #currentKeyRing(): Promise<string> {
     const { gpgKeysFile } = this.#policy;
     const keys = gpgKeysFile === undefined ? Buffer.alloc(0) : await readKeys(gpgKeysFile, 'GPG keys');
@@ -158,7 +158,7 @@ export class SignatureVerifier {
         );
       });
       const untrack = childGroups.track(gpg.pid);
-      gpg.stdin?.on('error', () => undefined).end(keys); // EPIPE: how it ended tells the story
+      gpg.stdin?.on('error', () => undefined).end(keys); // EPIPE: the exit code reports the failure
     }).catch(async (error: unknown) => {
       await rm(ring, { recursive: true, force: true });
       throw error;

@@ -19,8 +19,8 @@ import { GROUP_SCRIPT_FILE, runWire } from './run-wire.ts';
 
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
-/** Failures that a mirror made anew may overcome. */
-const ANEW: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
+/** Failures that may pass when the mirror is created again. */
+const REPAIRED_BY_REFETCH: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
 /** A bare mirror, fed by `git fetch`. One process owns it at a time. */
 export class GitProgramMirror extends GitProgramRepository implements GitMirror {
@@ -57,7 +57,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
       const commit = await this.#fetchRef(ref, options);
       if (options.anew !== true) return commit;
     } catch (error) {
-      if (!(error instanceof TransientError) || !ANEW.has(error.code)) throw error;
+      if (!(error instanceof TransientError) || !REPAIRED_BY_REFETCH.has(error.code)) throw error;
       return this.#fetchAnew(ref, options, error.code === 'git.object-format');
     }
     return this.#fetchAnew(ref, options, false);
@@ -98,7 +98,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     return this.resolve(ref);
   }
 
-  /** `release` of before is in the way of `release/1.2`, and the other way round, until it is forgotten. */
+  /** An old ref `release` blocks `release/1.2`, and the other way round, until it is removed. */
   async #fetchWithRoom(refspecs: readonly string[], options: FetchOptions): Promise<void> {
     try {
       await this.#fetchRefspecs(refspecs, options);
@@ -197,7 +197,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   }
 }
 
-/** What a fetch writes. Our own names, by which commits are kept, lie elsewhere. */
+/** What a fetch writes. Our own names, by which commits are kept, are elsewhere. */
 const FOLLOWED = ['refs/heads', 'refs/tags'] as const;
 
 const FETCH = [

@@ -129,7 +129,7 @@ function giveWay(pid: number | undefined): void {
   }
 }
 
-/** All of a stream, until whoever is told of its length stops the writer. */
+/** All of a stream, until a listener for its length stops the writer. */
 function collect(stream: NodeJS.ReadableStream, onData: () => void, onLength: (bytes: number) => void) {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -8,7 +8,7 @@ import type { GitRun } from './run-git.ts';
 
 /**
  * Starts git as the leader of a process group and says on stderr which, because simple-git can neither start a process in a
- * group of its own nor tell its id. `exec` keeps the id, so that the shell's is the group's. What git writes is the owner's alone.
+ * group of its own nor report its id. `exec` keeps the id, so that the shell's is the group's. What git writes is the owner's alone.
  */
 const GROUP_SCRIPT = `umask 077
 echo "berth-group $$" >&2

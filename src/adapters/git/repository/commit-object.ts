@@ -1,10 +1,10 @@
 import { InputError } from '../../../core/errors.ts';
 import type { CommitInfo, GitPerson } from './git-repository.ts';
 
-/** The end of the year 9999: what comes after it has no date that others can read. */
+/** The end of the year 9999: later times have no date that other programs can read. */
 const MAX_SECONDS = 253_402_300_799;
 
-/** Parses the bytes of a commit object (as text). InputError `git.bad-commit`: git takes what it is told to take. */
+/** Parses the bytes of a commit object (as text). InputError `git.bad-commit`: git accepts any bytes as a commit. */
 export function parseCommitObject(id: string, text: string): CommitInfo {
   const end = text.indexOf('\n\n');
   const headers = (end === -1 ? text : text.slice(0, end)).split('\n');
@@ -17,7 +17,7 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
     throw new InputError('has no author or no committer', {
       code: 'git.bad-commit',
       subject: `Commit ${id}`,
-      hint: 'make the commit anew; the last commit that could be read stays in force',
+      hint: 'create the commit again; the last commit that could be read stays in force',
     });
   return {
     id,
@@ -36,7 +36,7 @@ export function refuseHugeCommit(id: string, sizeBytes: number): never {
   throw new InputError(`is an object of ${sizeBytes} bytes, expected at most ${MAX_COMMIT_BYTES}`, {
     code: 'git.bad-commit',
     subject: `Commit ${id}`,
-    hint: 'make the commit anew; the last commit that could be read stays in force',
+    hint: 'create the commit again; the last commit that could be read stays in force',
   });
 }
 

@@ -8,7 +8,7 @@ export interface FoundGitDir {
   readonly top: string;
 }
 
-/** The repository that a folder lies in, at any depth; undefined: in none. */
+/** The repository that a folder is in, at any depth; undefined: in none. */
 export async function gitDirAround(folder: string): Promise<FoundGitDir | undefined> {
   for (let top = path.resolve(folder); ; top = path.dirname(top)) {
     const gitDir = await gitDirAt(top);

@@ -10,7 +10,7 @@ interface KnownFailure {
 }
 
 /**
- * The git program tells failures apart only by its words (it always exits with 128), so they are read here, under LC_ALL=C,
+ * The git program distinguishes failures only by its messages (it always exits with 128), so they are read here, under LC_ALL=C,
  * and nowhere else.
  */
 const KNOWN: readonly KnownFailure[] = [
@@ -65,7 +65,7 @@ const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /cannot lock ref '[^']*': '[^']*' exists; cannot create/,
     code: 'git.name-taken',
-    problem: 'a branch or tag of before stands where this one is to be kept',
+    problem: 'an old branch or tag has the place of this one',
     transient: true,
   },
   {

@@ -68,7 +68,7 @@ export interface ReadBlobsOptions {
  * program (git-program-repository.ts) and isomorphic-git (in-process-repository.ts).
  */
 export interface GitRepository {
-  /** The commit a ref stands for, without the network. InputError `git.ref-not-found`. */
+  /** The commit that a ref points to, without the network. InputError `git.ref-not-found`. */
   resolve(ref: GitRef): Promise<string>;
   /**
    * Any revision text a user may type (branch, tag, remote branch, id; with the git program also `main~2`). InputError
@@ -108,7 +108,7 @@ export interface GitMirror extends GitRepository {
    */
   readonly timesMadeAgain: number;
   /**
-   * Brings what `ref` needs from the remote and answers the commit it stands for. InputError when the remote says no
+   * Brings what `ref` needs from the remote and returns the commit it points to. InputError when the remote says no
    * (credentials, host key, no such ref), TransientError when it could not be asked.
    */
   fetch(ref: GitRef, options?: FetchOptions): Promise<string>;
@@ -117,7 +117,7 @@ export interface GitMirror extends GitRepository {
   /** Remembers a commit under a name of ours, across restarts; what it needs is kept. */
   pin(name: PinName, commit: string): Promise<void>;
   pinned(name: PinName): Promise<string | undefined>;
-  /** Mends what many fetches made slow to read. To be called now and then, when nothing waits for it. */
+  /** Repairs what many fetches made slow to read. To be called now and then, when nothing waits for it. */
   tidy(): Promise<void>;
 }
 

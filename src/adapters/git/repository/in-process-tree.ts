@@ -8,7 +8,7 @@ export interface TreeLeaf {
   readonly type: 'blob' | 'tree' | 'commit';
 }
 
-/** Entries of one tree object; a commit's id stands for its tree. */
+/** Entries of one tree object; a commit's id may be given for its tree. */
 export type ReadTree = (oid: string) => Promise<readonly TreeLeaf[]>;
 
 /** All leaves below a tree in path order (git sorts directories as if their names ended in a slash), until `onLeaf` throws. */

@@ -2,14 +2,14 @@ import { InputError } from '../../../core/errors.ts';
 import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
 import type { GitRef } from './git-repository.ts';
 
-/** What a repository must tell for its refs to be resolved. */
+/** What resolving refs needs from a repository. */
 export interface RefReader {
   /** The commit that a full ref name or id leads to, through annotated tags. */
   readonly commitOf: (name: string) => Promise<string | undefined>;
   readonly tagNames: () => Promise<readonly string[]>;
 }
 
-/** The commit that a ref stands for. InputError `git.ref-not-found`. */
+/** The commit that a ref points to. InputError `git.ref-not-found`. */
 export async function resolveGitRef(ref: GitRef, reader: RefReader): Promise<string> {
   checkGitRef(ref);
   const required = async (name: string, shown = formatGitRef(ref)): Promise<string> =>

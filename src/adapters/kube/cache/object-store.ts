@@ -9,7 +9,7 @@ export interface ObjectChange {
   readonly after: KubeObject | undefined;
 }
 
-/** The objects of one kind as last seen, by key; tells its listeners what changed. */
+/** The objects of one kind as last seen, by key; notifies its listeners of changes. */
 export class ObjectStore {
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners = new Set<(change: ObjectChange) => void>();

@@ -15,17 +15,17 @@ export interface ReflectorOptions extends ListOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly backoff?: BackoffLimits;
-  /** Without an event or bookmark for this long the stream counts as dead and is opened anew. Servers send bookmarks about every 60 s. */
+  /** Without an event or bookmark for this long the stream counts as dead and is opened again. Servers send bookmarks about every 60 s. */
   readonly silenceLimitMs?: number;
   readonly onError?: (error: unknown) => void;
-  /** Awaited before each list and watch. When its number changes, what was read before belongs to another history: it is listed anew. */
+  /** Awaited before each list and watch. When its number changes, what was read before belongs to another history: it is listed again. */
   readonly historyOf?: (() => Promise<number>) | undefined;
   /** Keeps less of each object than the server sends; managedFields are always dropped. */
   readonly transform?: (object: KubeObject) => KubeObject;
 }
 
 export interface ReflectorPosition {
-  /** Undefined before the first list, and where nobody tells histories apart. */
+  /** Undefined before the first list, and where histories are not distinguished. */
   readonly history: number | undefined;
   readonly resourceVersion: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface WatchFailure {
 /**
  * Keeps a store equal to one kind on the server: one list, then one watch that is resumed where it broke. What client-node's
  * informer lacks: bookmarks, jitter, a limit on silence (a stream that died without a FIN), and "gone" handled by a list that is
- * compared with what was known, so that deletions in the gap are told.
+ * compared with what was known, so that deletions in the gap are reported.
  */
 export class Reflector {
   readonly store = new ObjectStore();
@@ -102,7 +102,7 @@ export class Reflector {
   }
 
   /**
-   * Lists anew, whatever the watch has shown: resolves when the store has what the server held after this call, when the server refuses
+   * Lists again, whatever the watch has shown: resolves when the store has what the server held after this call, when the server refuses
    * the list, or when the signal aborts.
    */
   async relist(signal: AbortSignal): Promise<void> {
@@ -140,7 +140,7 @@ export class Reflector {
       try {
         await this.#checkHistory();
         while (this.#mustList && !signal.aborted) this.#resourceVersion = await this.#list();
-        // Told to stop while listing: nobody would tell the watch again.
+        // Stopped while listing: the abort event is over and would not reach the watch.
         if (signal.aborted || this.#resourceVersion === undefined) return;
         await this.#watch(this.#resourceVersion, signal);
       } catch (error) {
@@ -201,7 +201,7 @@ export class Reflector {
     }
     if (signal.aborted || this.#mustList) return;
     if (stream.signal.aborted)
-      this.#options.log.warn('watch fell silent, opening it anew', { kind: kind.kind });
+      this.#options.log.warn('watch received nothing for too long, opening it again', { kind: kind.kind });
     // A server that ends every watch at once must not be hammered.
     if (clock.now() - openedAtMs < 1_000) await this.#pause(this.#backoff.nextMs(), signal);
   }
@@ -240,7 +240,7 @@ export class Reflector {
       this.#resourceVersion = undefined;
     }
     if (isExpired(error)) {
-      log.info('watch position expired, listing anew', { kind: kind.kind });
+      log.info('watch position expired, listing again', { kind: kind.kind });
       return;
     }
     if (error instanceof InputError) {

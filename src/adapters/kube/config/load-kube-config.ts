@@ -87,7 +87,7 @@ function parseParts(text: string): KubeConfigParts {
   };
 }
 
-/** Files named in a kubeconfig lie beside it. */
+/** Files named in a kubeconfig are beside it. */
 function withAbsolutePaths(parts: KubeConfigParts, folder: string): KubeConfigParts {
   for (const cluster of parts.clusters)
     if (cluster.caFile) cluster.caFile = path.resolve(folder, cluster.caFile);

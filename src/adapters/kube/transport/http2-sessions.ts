@@ -131,7 +131,7 @@ export class Http2Sessions {
     const pooled: PooledSession = { session, streams: 0, probed: false };
     const leave = (): boolean => this.#usable.delete(pooled);
     this.#all.set(session, socket);
-    // The streams tell what went wrong; here it only must not go unheard.
+    // The streams report what went wrong; this only keeps the error from being unhandled.
     session.on('error', leave);
     session.on('goaway', leave);
     session.on('close', () => {

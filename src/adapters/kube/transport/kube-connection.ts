@@ -64,7 +64,7 @@ export class KubeConnection {
     this.#base = new URL(this.server.endsWith('/') ? this.server : `${this.server}/`);
   }
 
-  /** Resolves when the headers arrived; the caller consumes the body. A refused credential is read anew and tried once more. */
+  /** Resolves when the headers arrived; the caller consumes the body. A refused credential is read again and tried once more. */
   async open(request: KubeRequest): Promise<KubeResponse> {
     const response = await this.#send(request, await this.#currentCredentials(false));
     if (response.statusCode !== 401) return response;

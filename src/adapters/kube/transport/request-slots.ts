@@ -13,7 +13,7 @@ interface Waiting {
 
 /**
  * So many requests at the same time and no more; the others wait their turn, first come, first served. The wait has a limit of
- * its own: a request's own time-out begins only when it is sent. Whoever got an answer goes on after those who waited have sent theirs: the
+ * its own: a request's own time-out begins only when it is sent. A caller that got an answer continues after the waiting callers have sent theirs: the
  * server works on them meanwhile. So twice as many senders as slots keep both sides at work, where otherwise they take turns.
  */
 export class RequestSlots {

@@ -13,7 +13,7 @@ export interface StringSchema {
   readonly type: 'string';
   readonly oneOf?: readonly string[];
   readonly pattern?: RegExp;
-  /** What the pattern stands for, in words: `a label key`. */
+  /** A description of the pattern: `a label key`. */
   readonly patternName?: string;
   readonly minLength?: number;
   readonly maxLength?: number;

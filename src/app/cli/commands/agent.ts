@@ -24,7 +24,7 @@ interface AgentFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 error.
+Exit codes: 0 stopped by a signal, 1 error.
 
 Examples:
   berth agent --hub-kubeconfig hub.kubeconfig --kubeconfig cluster1.kubeconfig --cluster-name cluster1
@@ -52,7 +52,7 @@ export const agentCommand: CliCommand = {
       .option('--status-sync-interval <duration>', 'how often objects that cannot be watched are read', '10s')
       .option(
         '--appliedmanifestwork-eviction-grace-period <duration>',
-        'how long objects outlive a vanished work',
+        'how long objects are kept after their work has disappeared',
         '60m',
       )
       .option('--workers <n>', 'works applied at the same time', '10')
@@ -111,7 +111,7 @@ async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
     if (clusterName !== undefined || hubKubeconfig !== undefined)
       throw wrongOption(
         '--clusters',
-        'names clusters and hubs itself, expected it without --cluster-name and --hub-kubeconfig',
+        'already names clusters and hubs, expected it without --cluster-name and --hub-kubeconfig',
       );
     const { readAgentPairs } = await import('../../../agent/options/agent-pairs.ts');
     return readAgentPairs(clusters);

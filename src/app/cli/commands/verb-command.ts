@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** `berth get`, `berth create` …: made by the first command that stands below it. */
+/** `berth get`, `berth create` …: made by the first command that is below it. */
 export function verbCommand(program: Command, name: string, description: string): Command {
   const known = program.commands.find((command) => command.name() === name);
   return known ?? program.command(name).description(description).addHelpText('after', helpOf);

@@ -15,7 +15,7 @@ export function addHubFlags(command: Command): Command {
     .option('--context <name>', 'context of the kubeconfig');
 }
 
-/** For commands that read files unless told to ask a hub: `--hub`, or flags that make sense with it only. */
+/** For commands that read files unless a flag asks for a hub: `--hub`, or flags that make sense with it only. */
 export function asksHub(flags: HubFlags & { readonly hub: boolean }): boolean {
   return flags.hub || flags.kubeconfig !== undefined || flags.context !== undefined;
 }

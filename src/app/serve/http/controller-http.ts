@@ -12,9 +12,9 @@ import type { Logger } from '../../../core/ports.ts';
 import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
 import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
 import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
-import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import { isLoopbackHost } from '../../../adapters/http/loopback-host.ts';
 import type { ServeHttpOptions } from '../../settings/serve-options.ts';
+import { addControllerGauges } from './controller-gauges.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 import type { PublishedPlacement } from '../../../core/publish/pages/published-book.ts';
 import { webhookRoute } from './webhook-route.ts';
@@ -39,13 +39,13 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
   if (http === undefined) return undefined;
   const { clock, log } = parts.options;
   const tokens = await openTokens(http.tokenFile, parts);
-  addGauges(parts);
+  addControllerGauges(parts);
   const endpoint = new GetparamsEndpoint({
     source: pluginSource(parts),
     tokens,
     onAnswer: reportAnswers(parts),
   });
-  // Secrets that cannot be read are told now, not to the first forge that comes.
+  // Secrets that cannot be read are reported now, not at the first delivery.
   const webhooks = webhookRoute(parts);
   const loadRoutes = async () => (await import('./people-routes.ts')).peopleRoutes(parts, tokens, webhooks);
   let routes: ReturnType<typeof loadRoutes> | undefined;
@@ -72,7 +72,7 @@ function warnOfClearText({ host, tokenFile, webhookSecretFiles = {} }: ServeHttp
   // GitLab and Azure DevOps send the secret itself, the other forges a signature.
   const webhooks = ['gitlab', 'azure-devops'].filter((provider) => provider in webhookSecretFiles);
   if (isLoopbackHost(host) || (tokenFile === undefined && webhooks.length === 0)) return;
-  log.warn('bearer tokens and secrets of webhooks travel in the clear', {
+  log.warn('bearer tokens and secrets of webhooks are sent unencrypted', {
     listen: host,
     hint: 'serve TLS with --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that does',
   });
@@ -130,59 +130,4 @@ function pluginSource({ book, inventory }: ControllerHttpOptions): PluginSource 
       });
     },
   };
-}
-
-function addGauges({ metrics, inventory, book, decider, loops, leadership }: ControllerHttpOptions): void {
-  metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
-  metrics.gaugePerLabels(
-    'berth_lease_holder',
-    'Which process holds the Lease, as this one saw it last; its value is always 1',
-    ['lease', 'holder'],
-    () => {
-      const { lease = '', holder = '' } = leadership.status() ?? {};
-      return holder === '' ? [] : [{ labels: { lease, holder }, value: 1 }];
-    },
-  );
-  const perKind = (value: (reflector: HubInventory['clusters']) => number) => () =>
-    new Map(inventory.reflectors.map((reflector) => [reflector.kind.kind, value(reflector)]));
-  metrics.gaugePerKind(
-    'berth_inventory_staleness_seconds',
-    'Time since the hub confirmed a kind; -1 before the first list',
-    perKind((r) => r.stalenessMs() / 1000),
-  );
-  metrics.gaugePerKind(
-    'berth_inventory_objects',
-    'Objects known',
-    perKind((r) => r.store.size),
-  );
-  metrics.gaugePerKind(
-    'berth_inventory_lists',
-    'Complete lists read since the start',
-    perKind((r) => r.relists),
-  );
-  metrics.gaugePerLabels(
-    'berth_source_unlisted_kinds',
-    'Kinds of a source that could not be listed on the hub: nothing of them is applied or deleted',
-    ['source', 'resource', 'reason'],
-    () =>
-      loops
-        .map((loop) => loop.status())
-        .flatMap(({ name: source, outcome }) =>
-          (outcome?.unlisted ?? []).map(({ resource, error }) => ({
-            labels: { source, resource, reason: error.code },
-            value: 1,
-          })),
-        ),
-  );
-  metrics.gauge(
-    'berth_published_placements',
-    'Placements with a published decision',
-    () => book.list().length,
-  );
-  metrics.gauge('berth_publish_queue_depth', 'Placements waiting to be published', () => decider.queue.depth);
-  metrics.gauge(
-    'berth_publish_queue_retrying',
-    'Placements waiting for another try',
-    () => decider.queue.delayed,
-  );
 }

@@ -30,7 +30,7 @@ export class ControllerMetrics {
       help: 'Writes of PlacementDecisions',
       registers,
     });
-    this.#errors = new Counter({ name: 'berth_errors_total', help: 'Errors told as events', registers });
+    this.#errors = new Counter({ name: 'berth_errors_total', help: 'Errors reported as events', registers });
     this.#works = new Counter({
       name: 'berth_works_written_total',
       help: 'ManifestWorks written',
@@ -70,7 +70,7 @@ export class ControllerMetrics {
     );
   }
 
-  /** The same for what comes and goes: a combination of labels that is not collected any more is not shown any more. */
+  /** The same for several labels: a combination that is no longer collected is no longer shown. */
   gaugePerLabels<L extends string>(
     name: string,
     help: string,

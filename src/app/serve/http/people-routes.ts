@@ -71,7 +71,7 @@ function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope)
   };
 }
 
-/** Only names: whoever asks has shown no token. */
+/** Only names: the caller has shown no token. */
 function readyText({ loops, leadership }: ControllerHttpOptions): string {
   const unread = loops.map((loop) => loop.status()).filter(({ fleet }) => fleet === undefined);
   return [

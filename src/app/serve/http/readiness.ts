@@ -35,7 +35,7 @@ export class Readiness {
     this.#sources = sources;
   }
 
-  /** Resolves when the sources do not stand in the way any more. */
+  /** Resolves when readiness no longer waits for the sources. */
   async whenSourcesRead(signal: AbortSignal): Promise<void> {
     await this.#sources.whenOver(PATIENCE_MS, signal);
     this.#sourcesOver = true;
@@ -53,7 +53,7 @@ export class Readiness {
   }
 }
 
-/** A leader whose lease lapsed is not to be taken out of service for it: what is published stands, and nobody else may lead yet. */
+/** A leader whose lease lapsed is not to be taken out of service for it: what is published stays valid, and no other process may lead yet. */
 function electionProblem(status: LeadershipStatus | undefined): string | undefined {
   if (status === undefined) return undefined;
   const { role, lease, holder, problem } = status;

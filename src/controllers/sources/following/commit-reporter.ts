@@ -9,11 +9,11 @@ import { WakeUp } from '../../../runtime/wake-up.ts';
 import type { Fleet } from '../manifests/fleet.ts';
 
 export interface CommitReporterOptions {
-  /** `berth/SOURCE` tells statuses of several sources of one repository apart. */
+  /** `berth/SOURCE` distinguishes statuses of several sources of one repository. */
   readonly source: string;
   readonly targetUrl?: string | undefined;
   readonly post: (status: CommitStatus, signal: AbortSignal) => Promise<void>;
-  /** What was told last, across restarts: a restart tells nothing twice. */
+  /** What was reported last, across restarts: a restart reports nothing twice. */
   readonly told: { get(key: string): ToldStatus | undefined; set(key: string, value: ToldStatus): void };
   /** Only one of several processes reports. Default: this one. */
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
@@ -30,13 +30,13 @@ export interface ToldStatus {
 
 /** Forges count requests: between two of ours passes at least this long. */
 const MIN_INTERVAL_MS = 1_000;
-/** Of commits that come faster than they can be told the oldest are left out. */
+/** If commits come faster than they can be reported, the oldest are left out. */
 const MAX_WAITING = 100;
 /** A status that nobody takes for so long is given up. */
 const MAX_TRIES = 12;
 
 /**
- * Tells the forge what each commit of a source is like: `success`, or `failure` with the first broken file, its line and column.
+ * Reports the state of each commit of a source to the forge: `success`, or `failure` with the first broken file, its line and column.
  * Runs beside the loop that reads commits and never holds it up.
  */
 export class CommitReporter {
@@ -89,7 +89,7 @@ export class CommitReporter {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.warn('commit status not told', { source, commit: status.commit, attempt, error });
+        log.warn('commit status not reported', { source, commit: status.commit, attempt, error });
         if (attempt === 1) onError(error);
         // What the forge refuses it refuses again; a newer commit is another matter.
         if (error instanceof InputError || !(error instanceof BerthError) || attempt >= MAX_TRIES) return;

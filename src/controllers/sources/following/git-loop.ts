@@ -28,13 +28,15 @@ export interface GitLoopOptions {
   readonly log: Logger;
   readonly emit: (happening: FleetHappening) => void;
   readonly pollIntervalMs: number;
-  /** The hub is compared with the last commit this often, to mend what was changed by hand. */
+  /** The hub is compared with the last commit this often, to correct what was changed by hand. */
   readonly resyncIntervalMs: number;
   /** Receives what happens to the source. The hub does not follow a commit before the promise of its `read` resolves. */
   readonly tell: (event: SourceEvent) => Promise<void> | void;
-  /** What nobody needs to decide waits for this at the start: checking what was read, and comparing the hub with it. */
+  /**
+   * Work that no decision needs waits for this at the start: checking what was read, and comparing the hub with it.
+   */
   readonly whenFirstPublished?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** The problems of reading and those of meaning (an unknown set, CEL that does not compile). */
+  /** Problems found when reading, and semantic ones (an unknown set, CEL that does not compile). */
   readonly check?: ((fleet: Fleet) => Promise<readonly Problem[]>) | undefined;
 }
 
@@ -49,7 +51,7 @@ export interface SourceStatus {
 }
 
 /**
- * Fetch, read, sync; again when told or after the interval. Every failure is told and tried again; meanwhile the hub is kept as the last
+ * Fetch, read, sync; again when woken or after the interval. Every failure is reported and tried again; meanwhile the hub is kept as the last
  * commit says that could be followed.
  */
 export class GitLoop {
@@ -95,13 +97,13 @@ export class GitLoop {
     return this.#options.ref === undefined || mayMove(this.#options.ref, pushedRef);
   }
 
-  /** A webhook came: Git is asked now. */
+  /** A webhook arrived: fetches now. */
   fetch(): void {
     this.#triggered = true;
     this.#wake?.abort();
   }
 
-  /** Somebody asked: Git is, and the whole hub is compared with it. */
+  /** A user asked: fetches now, and compares the whole hub with Git. */
   reconcile(): void {
     this.#comparesAsked += 1;
     this.fetch();
@@ -146,7 +148,10 @@ export class GitLoop {
     if (failure !== undefined) throw failure.error;
   }
 
-  /** Reads what is to be followed now. When that is not possible, says why; the last commit that was followed stays, or is read again. */
+  /**
+   * Reads the commit to follow. If that fails, reports why; the last followed commit stays in force, or is read
+   * again.
+   */
   async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
     const { source } = this.#options;
     try {
@@ -185,7 +190,7 @@ export class GitLoop {
       this.#outcome?.pruneHeld !== undefined ||
       this.#outcome?.pruneWaits === true;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
-    // A new commit is followed at once; comparing everything is for the interval, and for whoever asks again.
+    // A new commit is followed at once; comparing everything is for the interval, and for explicit requests.
     const isNew = this.#syncedCommit !== commit;
     const compare = due || retry;
     if (!compare || (isNew && sync.isSettled)) await this.#follow(sync, fleet, { compare: false, signal });
@@ -200,7 +205,7 @@ export class GitLoop {
     this.#comparesAnswered = asked;
   }
 
-  /** The commit with all its problems; undefined when told to stop meanwhile. */
+  /** The commit with all its problems; undefined when stopped meanwhile. */
   async #take(read: Fleet, signal: AbortSignal): Promise<Fleet | undefined> {
     const { name: source, emit, tell, check } = this.#options;
     this.#unchecked = read;
@@ -241,7 +246,7 @@ export class GitLoop {
     const { emit, name } = this.#options;
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
     emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
-    // The same trouble is told once, not at every pass.
+    // The same error is reported once, not at every pass.
     const text = JSON.stringify([problems, pruneHeld]);
     if (text === this.#told) return;
     this.#told = text;

@@ -38,7 +38,7 @@ export interface HubSyncOptions {
   /** Of its parent. */
   readonly namespace: string;
   readonly budget: RemovalBudget;
-  /** Let the last objects that the source has on the hub go without asking. Default: a release is needed for that. */
+  /** Delete the last objects that the source has on the hub without a release. Default: a release is needed. */
   readonly allowEmpty?: boolean | undefined;
   /** What was deleted this long ago, or later, counts toward the budget. */
   readonly deletionWindowMs: number;
@@ -47,12 +47,12 @@ export interface HubSyncOptions {
   readonly markPlacements: boolean;
   /** Write recorded status of clusters and scores: only for a hub that has no agents. */
   readonly recordedStatus: boolean;
-  /** Make the namespaces that objects need. */
+  /** Create the namespaces that objects need. */
   readonly createNamespaces: boolean;
   readonly concurrency: number;
   /** Shared by the sources of a controller; this one is among them. */
   readonly claims: SourceClaims;
-  /** Told of each write to the hub, so that others know when the watch has shown it. */
+  /** Called after each write to the hub, so that others know when the watch has shown it. */
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object as soon as the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
@@ -67,7 +67,9 @@ interface Tally {
   readonly problems: SyncProblem[];
 }
 
-/** Makes the hub say what Git says: server-side apply of what differs, in dependency order, then deletion of what left Git. */
+/**
+ * Makes the hub equal to Git: server-side apply of what differs, in dependency order, then deletion of what left Git.
+ */
 export class HubSync {
   readonly #options: HubSyncOptions;
   readonly #id: string;
@@ -78,7 +80,7 @@ export class HubSync {
   readonly #deletedBefore: DeletedBeforeRestore;
   /** Objects that the server stores in other words than they were sent in (quantities, stringData): what it made of them. */
   readonly #stored = new Map<string, string>();
-  /** What the source said when a pass left nothing open; undefined until then. */
+  /** The content of the source after the last pass without open problems; undefined until then. */
   #settled: readonly SourceObject[] | undefined;
 
   constructor(options: HubSyncOptions) {
@@ -93,25 +95,25 @@ export class HubSync {
     this.#owners = new MemberOwners({ ...options, id: this.#id, registry: this.#registry });
   }
 
-  /** Nothing was left open by the last call: a new state can be followed without comparing everything. */
+  /** Whether the last call left nothing open, so that a new state can be followed without comparing everything. */
   get isSettled(): boolean {
     return this.#settled !== undefined;
   }
 
-  /** The hub may hold anything: the next call of `sync` compares everything. */
+  /** The state of the hub is unknown: the next call of `sync` compares everything. */
   distrust(): void {
     this.#settled = undefined;
   }
 
-  /** The hub goes on from an older state, or is another one. */
+  /** The hub was restored to an older state, or replaced. */
   hubChanged(how: HubBreak): void {
     this.distrust();
     if (how === 'restored') this.#deletedBefore.hubRestored();
   }
 
   /**
-   * Compares the hub with the source and mends what differs. `compare: false`: nobody is expected to have touched the hub since
-   * the last call, so that what changed in the source is enough to look at, where that can be told.
+   * Compares the hub with the source and corrects what differs. `compare: false`: the hub is assumed to be unchanged
+   * since the last call, so that what changed in the source is enough to look at, where that is known.
    */
   async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
     const { compare = true, signal } = options;
@@ -128,7 +130,10 @@ export class HubSync {
     return outcome;
   }
 
-  /** Says what the source says now, for the other sources of the controller. @returns its objects that are to be on the hub */
+  /**
+   * Publishes the current content of the source to the other sources of the controller. @returns its objects that are
+   * to be on the hub
+   */
   claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
     const { claims, source } = this.#options;
     const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision');
@@ -162,7 +167,7 @@ export class HubSync {
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#owners.listed({ own: members, others });
     const { claims } = this.#options;
-    // Where all is there already nobody can be late: a restart waits for nobody.
+    // If every object is on the hub already, no source can be late: a restart does not wait.
     if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
       await claims.whenRead(signal);
     await this.#namespaces.need(this.#options.namespace);
@@ -246,7 +251,7 @@ export class HubSync {
     if (live === undefined || !(isApplied(desired, live) || this.#isStored(id, desired, live))) {
       if (members === undefined) await this.#owners.lookAgain(kind, desired);
       await this.#owners.requireFree(id, object);
-      // Before the request: whoever asks while it is under way must know.
+      // Before the request: a caller that asks meanwhile must know.
       this.#owners.take(id);
       await this.#makeNamespaces(kind, desired);
       live = await api.apply(kind, desired, { fieldManager: 'berth', force });

@@ -2,7 +2,7 @@ import { createUnlessThere } from '../../../adapters/kube/create-unless-there.ts
 import { NAMESPACE } from '../../../core/model/kinds.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 
-/** Makes namespaces that are missing, and remembers those that are there. */
+/** Creates missing namespaces, and caches existing ones. */
 export class NeededNamespaces {
   readonly #api: KubeApi;
   readonly #known = new Set<string>();
@@ -11,7 +11,7 @@ export class NeededNamespaces {
     this.#api = api;
   }
 
-  /** Somebody may have deleted one: look again. */
+  /** Clears the cache: one may have been deleted. */
   forget(): void {
     this.#known.clear();
   }

@@ -9,7 +9,7 @@ export interface Reference {
   readonly target: string;
 }
 
-/** What builds on what, among the kustomizations that are asked for and those that they build on. */
+/** The dependencies among the requested kustomizations and those that they build on. */
 export interface KustomizationGraph {
   /** By folder. */
   readonly references: ReadonlyMap<string, readonly Reference[]>;

@@ -19,8 +19,8 @@ export function notHere(file: string, text: string, why?: Problem): ParsedFile {
 }
 
 /**
- * Refuses whatever would make kustomize open an address, in any kustomization that it might come by: it fetches every file that it
- * is to open and that begins with http, patches and generators' files too.
+ * Refuses everything that would make kustomize open an address, in any kustomization that it might read: it fetches
+ * every file that it is to open and that begins with http, patches and generators' files too.
  * @param inputs the paths of the files that it is given; @param files their contents
  */
 export function whatReachesOut(

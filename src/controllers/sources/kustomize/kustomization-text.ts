@@ -69,8 +69,9 @@ const OLD_LINE_BREAK = /[\u0085\u2028\u2029]/;
 const MAX_CHARS = 1024 ** 2;
 
 /**
- * Reads one file of a kustomization as kustomize would, as far as it matters here. Whatever it might understand in another way
- * than we do (duplicate keys, several documents, merge keys, other tags, other line breaks) is unreadable, so that nothing hides in it.
+ * Reads one file of a kustomization as kustomize would, as far as it matters here. Everything that it might interpret
+ * differently from us (duplicate keys, several documents, merge keys, other tags, other line breaks) is unreadable,
+ * so that nothing hides in it.
  */
 export function parseKustomization(content: Buffer | undefined): KustomizationText {
   const nothing = { references: [], configurations: [], words: [], remote: undefined, unreadable: undefined };
@@ -110,7 +111,7 @@ function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Of fields that nobody knows, and of those to build from that are no lists of texts. */
+/** Words of unknown fields, and of fields to build from that are no lists of texts. */
 function oddValues(fields: object): readonly unknown[] {
   const isList = (value: unknown): boolean =>
     value === null || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));

@@ -14,7 +14,7 @@ const MAX_INPUT_BYTES = 64 * 1024 ** 2;
 /** Of what was not handed over, when kustomize fails. */
 const MAX_WITHHELD_NAMED = 3;
 
-/** Renders kustomizations; a result is kept as long as none of the files that went into it changes. */
+/** Renders kustomizations; a result is cached while none of its input files changes. */
 export class KustomizeRenderer {
   readonly #graphs = new KustomizationGraphs();
   #rendered: ReadonlyMap<string, Rendered> = new Map();
@@ -70,7 +70,7 @@ interface Place {
   readonly index: TreeIndex;
 }
 
-/** What goes into a kustomization, or why it is refused without a look at it. */
+/** The inputs of a kustomization, or why it is refused before rendering. */
 function jobOf(
   folder: string,
   file: string,
@@ -168,7 +168,7 @@ function withheld(
   return `kustomize was not given ${reasons.slice(0, MAX_WITHHELD_NAMED).join(', ')}`;
 }
 
-/** Lines of the rendered text mean nothing to anybody: everything stands at the kustomization. */
+/** Lines of the rendered text have no meaning for users: every problem is reported at the kustomization. */
 function atKustomization(file: string, parsed: ParsedFile): ParsedFile {
   const location = { file, line: 1, column: 1 };
   return {

@@ -7,7 +7,7 @@ export interface KustomizeTree {
   readonly kustomizations: ReadonlyMap<string, string>;
   /** Whether a kustomization is asked for, or only there to be built on. */
   readonly isWanted: (file: string) => boolean;
-  /** Every path that may be read, with what tells its versions apart (empty: nothing does). */
+  /** Every path that may be read, with what distinguishes its versions (empty: nothing does). */
   readonly versions: ReadonlyMap<string, string>;
   /** The paths that may not be read, and why. */
   readonly refused: ReadonlyMap<string, Problem>;
@@ -19,7 +19,7 @@ export interface KustomizeTree {
 /** A few at a time: each may be as large as a file may be. */
 const READ_AT_ONCE = 8;
 
-/** Hands over contents as they come, until `onFile` says no; whether it never did. */
+/** Passes contents as they arrive, until `onFile` returns false. Returns whether it never did. */
 export async function readEach(
   tree: Pick<KustomizeTree, 'read'>,
   paths: readonly string[],

@@ -30,11 +30,11 @@ export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
 }
 
 /**
- * Puts the files' objects together; the first of several objects of one name counts, the others are problems. Manifests in
- * a folder that a work names go into that work: two such folders may hold objects of the same name. Objects of unchanged
- * files are the very same ones from commit to commit.
- * @param root what stands before the repository's paths in locations ('' or with a slash at the end); undefined: folders are
- * not looked into, because only one file was read
+ * Assembles the files' objects; the first of several objects of one name counts, the others are problems. Manifests
+ * in a folder that a work names go into that work: two such folders may hold objects of the same name. Objects of
+ * unchanged files are the very same ones from commit to commit.
+ * @param root what is before the repository's paths in locations ('' or with a slash at the end); undefined: folders
+ * are not looked into, because only one file was read
  */
 export function assembleObjects(
   readings: readonly FileReading[],
@@ -75,7 +75,7 @@ export function assembleObjects(
   };
 }
 
-/** The outermost of the folders that the file lies in. */
+/** The outermost of the folders that the file is in. */
 function folderOf(file: string, folders: ReadonlySet<string>): string | undefined {
   for (let slash = file.indexOf('/'); slash !== -1; slash = file.indexOf('/', slash + 1))
     if (folders.has(file.slice(0, slash))) return file.slice(0, slash);

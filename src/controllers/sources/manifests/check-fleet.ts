@@ -9,8 +9,8 @@ import type { SourceFinding } from '../../../core/sources/source-finding.ts';
 import type { Fleet } from './fleet.ts';
 
 /**
- * What reading said and what the objects' meaning says, by file and line; every problem at its own line and column.
- * @param checker one that saw the fleet of before: what did not change is then not checked again
+ * Problems of reading and semantic problems, by file and line, each with its own line and column.
+ * @param checker one that checked the previous fleet: unchanged objects are then not checked again
  * @param checkMore what else the objects are checked for
  */
 export async function checkFleet(

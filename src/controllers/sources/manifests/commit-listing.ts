@@ -10,7 +10,7 @@ import { selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';
 import { findSpecialFolders } from './special-folders.ts';
 
-/** What a commit holds, and what of it is read. */
+/** The tree of a commit, and the files that are read. */
 export interface Listing {
   readonly commit: string;
   readonly entries: Map<string, TreeEntry>;

@@ -3,7 +3,7 @@ import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { FileReading } from './assemble-fleet.ts';
 
-/** From here on everything is put together again, which then costs little beside the reading. */
+/** From this number on everything is assembled again, which costs little compared with reading. */
 const MAX_FEW = 64;
 
 /** What was read before. */
@@ -14,8 +14,8 @@ interface Before {
 }
 
 /**
- * The manifests to read for a commit that changed a few files in content alone. Undefined when files came, went or changed their
- * mode, or when they are many: then all names are looked at.
+ * The manifests to read for a commit that changed only the content of a few files. Undefined when files were added,
+ * removed or changed their mode, or when they are many: then all names are checked.
  */
 export function fewChangedFiles(
   { entries, readings }: Before,

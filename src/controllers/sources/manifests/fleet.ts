@@ -2,7 +2,7 @@ import type { CommitInfo } from '../../../adapters/git/repository/git-repository
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** What one commit, or one folder, says. */
+/** The objects and problems of one commit, or one folder. */
 export interface Fleet {
   /** Absent for a plain folder. */
   readonly commit?: CommitInfo | undefined;

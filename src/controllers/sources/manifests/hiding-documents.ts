@@ -7,8 +7,8 @@ const HINT =
   'the objects that the file declared before stay as they were; give the document its apiVersion and kind, or take it out of the file';
 
 /**
- * The problems with errors for the warnings about documents that are no objects, in files of which an object of before is nowhere
- * now: the document may be that object. The very same list when there are none.
+ * Turns warnings about documents that are no objects into errors, in files of which an earlier object is missing now:
+ * the document may be that object. Returns the same list when there are none.
  */
 export function hidingDocuments(
   problems: readonly Problem[],

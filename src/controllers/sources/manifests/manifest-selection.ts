@@ -5,7 +5,7 @@ import type { TreeEntry } from '../../../adapters/git/repository/git-repository.
 import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 
-/** Placement tests (`*.placement-test.yaml`) stand beside manifests, but are run and not applied. */
+/** Placement tests (`*.placement-test.yaml`) are beside manifests, but are run and not applied. */
 const EXTENSIONS = /(?<!\.placement-test)\.(?:ya?ml|json)$/i;
 
 /**
@@ -25,7 +25,7 @@ export function manifestSelector(globs: readonly string[]): ManifestSelector {
 }
 
 export interface ManifestSelector {
-  /** Whether the path lies inside what was asked for, whatever it is. */
+  /** Whether the path is inside what was asked for, whatever it is. */
   readonly covers: (path: string) => boolean;
 }
 
@@ -47,7 +47,10 @@ export function selectManifests(
   };
 }
 
-/** The problems with errors for the warnings about places below which there were manifests; the very same list when there are none. */
+/**
+ * Turns warnings about places below which there were manifests into errors; returns the same list when there are
+ * none.
+ */
 export function hidingFiles(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
   const below = new Set<string>();
   for (const file of files)

@@ -11,7 +11,7 @@ export function readContent(file: string, bytes: Buffer): ParsedFile {
   if (bytes.subarray(0, LFS_POINTER.length).equals(LFS_POINTER))
     return refused(file, {
       code: 'source.lfs-pointer',
-      message: 'got a Git LFS pointer, not the content it stands for',
+      message: 'got a Git LFS pointer, not its content',
       hint: 'commit manifests as plain files (git lfs migrate export)',
     });
   if (!isUtf8(bytes))

@@ -21,12 +21,12 @@ import { containsAll } from '../../../core/sync/desired-object.ts';
 import { identityOf } from '../../../core/sync/plan-prune.ts';
 import { resourceName, type UnlistedKind } from './unlisted-kind.ts';
 
-/** What stands on the hub of the kinds that a source has, by identity. */
+/** What is on the hub of the kinds that a source has, by identity. */
 export interface SetMembers {
   readonly own: Map<string, KubeObject>;
   /** Members of other ApplySets, with the id of their set. */
   readonly others: ReadonlyMap<string, string>;
-  /** Kinds of which nobody knows what is there. */
+  /** Kinds that could not be listed. */
   readonly unlisted: readonly UnlistedKind[];
 }
 
@@ -73,7 +73,7 @@ export class ApplySetRegistry {
     this.#known = await this.#api.apply(CONFIG_MAP, parent, { fieldManager: 'berth', force: true });
   }
 
-  /** What stands there of held deletions stays; a new parent says that nothing is held. */
+  /** Notes about held deletions stay; a new parent says that nothing is held. */
   #withHeld(parent: KubeObject): KubeObject {
     const known = this.#known?.metadata.annotations;
     const token = this.#known === undefined ? '' : known?.[HELD_TOKEN_ANNOTATION];
@@ -143,7 +143,7 @@ export class ApplySetRegistry {
     return items[0]?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
   }
 
-  /** The source that a set belongs to, when its parent stands beside ours. */
+  /** The source that a set belongs to, when its parent is beside ours. */
   async sourceOf(id: string): Promise<string | undefined> {
     const { namespace } = this.#parent;
     const labelSelector = `${APPLY_SET_ID_LABEL}=${id}`;

@@ -82,13 +82,16 @@ export class MemberOwners {
     const named =
       'source' in owner ? `source ${owner.source}${at(owner.source)}` : `the ApplySet ${owner.set}`;
     throw new TransientError(
-      `belongs to ${named} and stands in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
+      `belongs to ${named} and is in source ${source}${at(source)} as well, but can be in one only: take it out of one of the two, ` +
         'or let this source force it',
       { code: 'sync.owned', subject: formatRef(refOf(object)) },
     );
   }
 
-  /** Whose an object is that this source does not have: by the hub, else by what the other sources of this controller do just now. */
+  /**
+   * The owner of an object that this source does not have: by the hub, else by what the other sources of this
+   * controller write now.
+   */
   async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
     const { claims, source, force, registry } = this.#options;
     const set = force ? undefined : this.#others.get(id);

@@ -13,7 +13,7 @@ export interface SyncInput {
 
 /** How a pass goes about it. */
 export interface SyncOptions {
-  /** False: nobody is expected to have touched the hub since the last call. Default true. */
+  /** False: the hub is assumed to be unchanged since the last call. Default true. */
   readonly compare?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,7 +24,7 @@ export interface SyncOutcome {
   readonly unchanged: number;
   readonly pruned: number;
   readonly problems: readonly SyncProblem[];
-  /** The release that let a prune beyond the budget happen, and who gave it. */
+  /** The release that approved a prune beyond the budget, and who released. */
   readonly released?: { readonly token: string; readonly by: string } | undefined;
   readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
   /** Something left Git, and it is not known yet whether it moved to another source. */

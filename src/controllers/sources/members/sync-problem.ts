@@ -13,7 +13,7 @@ export interface SyncProblem {
   readonly message: string;
   /** `path:line:column` in the source. */
   readonly location: string | undefined;
-  /** It may go away by itself. */
+  /** It may pass without a change in Git. */
   readonly retry: boolean;
   /** The hub only failed to answer, for something that decisions are made from: the commit is there by half. */
   readonly isHalf?: boolean;

@@ -34,7 +34,7 @@ export function unlistedProblem(kind: UnlistedKind, sources: readonly SourceObje
   const [first] = sources;
   return {
     object: `kind ${resource}`,
-    message: `${why}; ${what} can neither be applied nor deleted until then, everything else goes on`,
+    message: `${why}; ${what} can neither be applied nor deleted until then; everything else continues`,
     location: first === undefined ? undefined : formatLocation(first.location),
     retry: true,
   };

@@ -24,13 +24,13 @@ interface Batch {
 
 const DEFAULT_BATCH_TIMEOUT_MS = 60_000;
 const IDLE_MS = 10_000;
-/** More deaths in a row than this are not the files' fault. */
+/** More crashes in a row than this are not caused by the files. */
 const MAX_DEATHS = 8;
 
 /**
- * Parses batches of files in worker threads. A thread that dies (out of memory, too slow, a defect) takes down nothing else: the
- * files of its batch are parsed again one by one, and the one it dies of again is answered for with a reason. Threads end
- * when there was nothing to do for a while.
+ * Parses batches of files in worker threads. A thread that crashes (out of memory, too slow, a defect) stops nothing
+ * else: the files of its batch are parsed again one by one, and the file that crashes it again gets the reason as its
+ * answer. Threads end when there was nothing to do for a while.
  */
 export class ParsePool {
   readonly #options: ParsePoolOptions;
@@ -136,7 +136,7 @@ export class ParsePool {
 }
 
 function dying(reason: string): TransientError {
-  return new TransientError(`its threads end again and again: ${reason}`, {
+  return new TransientError(`its threads keep ending: ${reason}`, {
     code: 'fleet.parser',
     subject: 'Parser',
   });

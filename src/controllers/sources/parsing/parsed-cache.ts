@@ -13,7 +13,7 @@ import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
 const WRITE_FROM_RECORDS = 64;
 const ENCODED_AT_ONCE = 200;
 
-/** What blobs were parsed to, kept on disk by blob id: a restart parses only what is new since. */
+/** Parsed files, cached on disk by blob id: a restart parses only new ones. */
 export class ParsedCache {
   readonly #records: RecordCache;
   #added: Added[] = [];
@@ -83,7 +83,7 @@ export class ParsedCache {
 
 type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
 
-/** In slices: whoever waits for what was parsed comes first. */
+/** In slices: callers that wait for parsed files come first. */
 async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
   const records: CacheRecord[] = [];
   for (const one of added) {

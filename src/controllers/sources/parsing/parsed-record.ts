@@ -11,7 +11,7 @@ type ManifestRow = readonly [
 ];
 type ProblemRow = Omit<Problem, 'location'> & { readonly at?: readonly [line: number, column: number] };
 
-/** What a blob holds, as JSON and without the file's name: the same bytes may lie under several names. */
+/** What a blob holds, as JSON and without the file's name: the same bytes may be under several names. */
 export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
   const rows = manifests.map(
     ({ object, location, place }): ManifestRow => [

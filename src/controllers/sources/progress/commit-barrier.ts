@@ -6,11 +6,11 @@ import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { SourceEvent } from './source-events.ts';
 
-/** A commit that takes longer than this to get onto the hub is not waited for. */
+/** How long to wait until a commit is on the hub. */
 const MAX_FOLLOW_MS = 300_000;
-/** The controller before this one may have died half way; a source that cannot be read for so long says nothing about that. */
+/** How long to wait for the first read of a source: the previous controller may have applied half of a commit. */
 const MAX_FIRST_READ_MS = 60_000;
-/** A write that the watch does not show for so long was overtaken by something. */
+/** How long to wait until the watch shows a write; a later write may have replaced it. */
 const MAX_LAG_MS = 60_000;
 const WHOLE_POLL_MS = 50;
 
@@ -25,8 +25,9 @@ interface Unseen extends Since {
 }
 
 /**
- * Tells when the hub, as the watches show it, stands between two commits. The objects of a commit get there one by one: a cluster
- * may have its new label while the placement still asks for the old one, and what follows from that neither commit says.
+ * Detects that the hub, as the watches show it, is between two commits. The objects of a commit arrive one by one: a
+ * cluster may have its new label while the placement still asks for the old one, and decisions from that state belong
+ * to neither commit.
  */
 export class CommitBarrier {
   readonly #clock: Clock;
@@ -59,7 +60,7 @@ export class CommitBarrier {
       });
   }
 
-  /** Another process writes to the hub: this one cannot tell which part of a commit is there. */
+  /** Another process writes to the hub: this one does not know which part of a commit is there. */
   standBy(): void {
     this.#standsBy = true;
   }
@@ -78,7 +79,7 @@ export class CommitBarrier {
     }
   }
 
-  /** Follows the sources that write to the hub; what others bring there nobody here can wait for. */
+  /** Follows the sources that write to the hub; writes of other programs cannot be awaited. */
   take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (!this.#sources.includes(source)) return;
     if (kind === 'read') this.#read(source);
@@ -106,14 +107,14 @@ export class CommitBarrier {
   }
 
   /**
-   * Resolves when the hub is compared and at a commit, or when aborted. It is looked at again and again, since no event tells that it
+   * Resolves when the hub is compared and at a commit, or when aborted. It is looked at again and again, since no event reports that it
    * took too long.
    */
   async whenWhole(signal: AbortSignal): Promise<void> {
     while (this.isHalf && !signal.aborted) await sleep(this.#clock, WHOLE_POLL_MS, signal);
   }
 
-  /** The hub was made to follow the commit, wholly, but for what will not change by itself. */
+  /** The hub follows the commit completely, except for objects that it refuses for good. */
   #followed(source: string): void {
     this.#uncompared.delete(source);
     this.#done(() => this.#half.delete(source));
@@ -139,7 +140,7 @@ export class CommitBarrier {
     return this.#half.size + this.#unseen.size > 0;
   }
 
-  /** Called when the hub is at a commit again. Waiting that only ends because it took too long is not told. */
+  /** Called when the hub is at a commit again. Waiting that only ends because it took too long is not reported. */
   onWhole(listener: () => void): void {
     this.#listeners.add(listener);
   }

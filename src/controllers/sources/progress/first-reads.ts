@@ -1,7 +1,10 @@
 import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 
-/** Which sources were neither read nor given up yet since the start: whoever must not decide on half of them waits here, bounded. */
+/**
+ * The sources that were neither read nor given up since the start. Decisions that need all of them wait here, for a
+ * bounded time.
+ */
 export class FirstReads {
   readonly #clock: Clock;
   readonly #unread: Set<string>;
@@ -12,7 +15,7 @@ export class FirstReads {
     this.#unread = new Set(sources);
   }
 
-  /** The source was read, or could not be: nobody waits for it any more. */
+  /** The source was read, or could not be: waiting for it ends. */
   looked(source: string): void {
     this.#unread.delete(source);
     if (this.#unread.size > 0) return;

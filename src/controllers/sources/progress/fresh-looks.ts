@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/ports.ts';
 
-/** Sources that take longer than this to look again are not waited for. */
+/** How long to wait for sources to fetch again. */
 const MAX_WAIT_MS = 30_000;
 
 interface Look {
@@ -13,13 +13,14 @@ interface Asked {
   readonly about: string;
   readonly at: number;
   readonly atMs: number;
-  /** Nobody told the source yet that it has its answer. */
+  /** The source was not notified yet that it has its answer. */
   isWaiting: boolean;
 }
 
 /**
- * Before anything that left one source is deleted, every other source looks at its remote once more: it may have moved there, in the same
- * commit or in an earlier one, and sources are polled one by one. Nobody blocks: whoever asks comes back, since two of them may ask each other.
+ * Before objects that left one source are deleted, every other source fetches once more: they may have moved there,
+ * in the same commit or in an earlier one, and sources are polled one by one. Nothing blocks: a source that asks
+ * tries again later, since two may ask each other.
  */
 export class FreshLooks {
   readonly #clock: Clock;
@@ -33,7 +34,7 @@ export class FreshLooks {
     this.#looks = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
   }
 
-  /** @param listener is told of each source that has to look at once, or again as soon as it has looked */
+  /** @param listener is called for each source that has to look at once, or again as soon as it has looked */
   onWanted(listener: (source: string) => void): void {
     this.#wanted = listener;
   }
@@ -43,7 +44,7 @@ export class FreshLooks {
     if (look !== undefined) look.began = ++this.#now;
   }
 
-  /** What the source says now is known, or it could not be read. */
+  /** The current content of the source is known, or it could not be read. */
   ends(source: string): void {
     const look = this.#looks.get(source);
     if (look === undefined) return;
@@ -56,8 +57,8 @@ export class FreshLooks {
   }
 
   /**
-   * Whether all others have looked since this source first asked about these very deletions, or took too long.
-   * @param about names the deletions; '' when there are none: the next ones are asked about anew
+   * Whether all others have fetched since this source first asked about these deletions, or took too long.
+   * @param about names the deletions; '' when there are none: the next ones need a new look
    */
   areFresh(source: string, about: string): boolean {
     if (about === '') {

@@ -7,7 +7,7 @@ import { FirstReads } from './first-reads.ts';
 import { FreshLooks } from './fresh-looks.ts';
 import type { SourceEvent } from './source-events.ts';
 
-/** A source that takes this long to be read the first time is not waited for: it comes second then. */
+/** How long to wait for the first read of a source; after that it has no precedence. */
 const FIRST_READ_MS = 30_000;
 
 interface Entry {
@@ -18,9 +18,9 @@ interface Entry {
 }
 
 /**
- * What the sources of this controller say, so that an object that two of them hold is noticed before the second one writes it: the hub
- * cannot tell, since all of them write as one field manager. Who comes first gets what nobody has yet: those that force before those
- * that do not, then the order of the settings.
+ * The objects of all sources of this controller, so that an object in two of them is detected before the second one
+ * writes it: the hub does not show it, since all of them write as one field manager. The first source gets what no
+ * source has yet: those that force before those that do not, then the order of the settings.
  */
 export class SourceClaims {
   readonly #order: readonly string[];
@@ -56,7 +56,7 @@ export class SourceClaims {
     this.looks.ends(source);
   }
 
-  /** Some source was neither read nor given up yet. */
+  /** Whether some source was neither read nor given up yet. */
   get isWaiting(): boolean {
     return this.#reads.waitingFor.length > 0;
   }
@@ -73,24 +73,24 @@ export class SourceClaims {
     );
   }
 
-  /** The source was read and does not say the object (any more): whoever else says it may have it. */
+  /** The source was read and does not declare the object (any more): another source that declares it may have it. */
   letsGo(source: string, identity: string): boolean {
     return this.#entries.has(source) && this.#find(source, identity) === undefined;
   }
 
-  /** Another source says the object: what leaves this one moves there, and is not deleted. */
+  /** Whether another source declares the object: then it moves there, and is not deleted. */
   isSaidBesides(source: string, identity: string): boolean {
     return this.#order.some((other) => other !== source && this.#find(other, identity) !== undefined);
   }
 
-  /** A source that says the object and comes before this one. */
+  /** A source that declares the object and precedes this one. */
   firstOf(identity: string, before: string): string | undefined {
     return this.#order
       .slice(0, this.#order.indexOf(before))
       .find((source) => this.#find(source, identity) !== undefined);
   }
 
-  /** Where the source says the object: `file:line:column`; undefined when it does not say it now. */
+  /** Where the source declares the object: `file:line:column`; undefined when it does not. */
   placeOf(source: string, identity: string): string | undefined {
     const found = this.#find(source, identity);
     return found === undefined ? undefined : formatLocation(found.location);

@@ -1,23 +1,23 @@
 import type { Fleet } from '../manifests/fleet.ts';
 
-/** What happened to a source. Sources tell; the hub, decisions and publication follow, and none of them calls a source. */
+/** What happened to a source. Sources emit events; the hub, decisions and publication follow, and none of them calls a source. */
 export type SourceEvent = { readonly source: string } & (
   | {
-      readonly kind: /** It is about to ask its remote. */
+      readonly kind: /** It is about to fetch. */
         | 'fetching'
         /** The remote answered; what it said is read next. */
         | 'fetched'
         /** The pass is over: the hub follows what was read, as far as that was possible. */
         | 'followed'
-        /** The hub wholly follows what was read, but for what will not change by itself. */
+        /** The hub follows the commit completely, except for objects that it refuses for good. */
         | 'whole'
         /** The source could not be fetched, read or followed this time. */
         | 'failed'
-        /** It has to look at its remote now: deletions of another source wait for that, or its own may go on. */
+        /** It must fetch now: deletions of another source wait for that, or its own may continue. */
         | 'look-wanted';
     }
   /** A commit was read; nothing of it is on the hub yet, nor before the listeners have noted it. */
   | { readonly kind: 'read'; readonly fleet: Fleet }
-  /** The commit once more, with the problems of meaning. */
+  /** The commit again, with its semantic problems. */
   | { readonly kind: 'checked'; readonly fleet: Fleet }
 );

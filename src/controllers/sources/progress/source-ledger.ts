@@ -17,7 +17,7 @@ export interface ReadCommit extends CommitInfo {
 /** Keyed by the name of the source. */
 export interface CommitsStore {
   get(source: string): ReadCommit | undefined;
-  /** Resolves when it would outlive the process. */
+  /** Resolves when the state would survive the process. */
   persist(source: string, commit: ReadCommit): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface SourceLedgerOptions {
   readonly clock: Clock;
 }
 
-/** What each source has to say about the objects that came from it: the commit that was read last, and the removal budget. */
+/** What each source provides for its objects: the commit that was read last, and the removal budget. */
 export class SourceLedger {
   readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
   readonly #commits = new Map<string, CommitInfo | undefined>();
@@ -66,7 +66,7 @@ export class SourceLedger {
     this.#newest = commit;
     this.firstReads.looked(source);
     if (commit === undefined) return;
-    // A disk that takes nothing stops nothing: it is written when that is possible again.
+    // A full disk stops nothing: it is written when that is possible again.
     await this.#kept.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);
   }
 
@@ -80,7 +80,7 @@ export class SourceLedger {
     return this.#sourceOf(object)?.budget ?? this.#budget;
   }
 
-  /** What the process before this one had read: it stands behind what is on the hub until the source was read again. */
+  /** The commit that the previous process had read: the hub may be ahead of it until the source is read again. */
   #remember(source: string): void {
     const known = this.#kept.get(source);
     if (known === undefined) return;

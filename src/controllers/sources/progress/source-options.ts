@@ -14,7 +14,7 @@ export interface ServeSource {
   /** PEM file of the certificate authority to trust instead of the system's. */
   readonly caFile?: string | undefined;
   readonly signatures?: SignaturePolicy | undefined;
-  /** Where commits are told what they are like. */
+  /** Where the state of commits is reported. */
   readonly commitStatus?:
     | { readonly target: CommitStatusTarget; readonly targetUrl?: string | undefined }
     | undefined;
@@ -26,7 +26,7 @@ export interface ServeSource {
   readonly budget?: RemovalBudget | undefined;
   /** Deletions of the source within this time count as one toward its budget. Default: the controller's. */
   readonly deletionWindowMs?: number | undefined;
-  /** Let the last objects that the source has on the hub go without a release. Default false. */
+  /** Delete the last objects that the source has on the hub without a release. Default false. */
   readonly allowEmpty?: boolean | undefined;
   /** Take fields that belong to other managers. Default false. */
   readonly force?: boolean | undefined;

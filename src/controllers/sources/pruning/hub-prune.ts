@@ -39,8 +39,8 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWait
 }
 
 /**
- * Deletes the members that left Git, as far as may be: all of Git was read, something of the source stays, and so does most of it, or a
- * release lets it happen.
+ * Deletes the members that left Git, if all of Git was read, the source does not become empty, and the deletions are
+ * within the budget or released.
  */
 export async function pruneHub(
   parts: PruneParts,
@@ -85,7 +85,7 @@ export async function pruneHub(
   };
 }
 
-/** Notes what is held and what that goes by, for the next look and for `berth release`. */
+/** Stores what is held and the counts behind it, for the next pass and for `berth release`. */
 async function hold(
   parts: PruneParts,
   plan: Extract<PrunePlan, { kind: 'held' }>,
@@ -104,7 +104,7 @@ async function hold(
   return { deleted: [], problems: [], pruneHeld: { message, token } };
 }
 
-/** What deleting the objects takes away. Where the hub does not say, nothing is deleted. */
+/** The losses of deleting the objects. If they cannot be read, nothing is deleted. */
 async function lossesOf(
   { api, source }: Pick<PruneParts, 'api' | 'source'>,
   objects: readonly KubeObject[],
@@ -119,7 +119,7 @@ async function lossesOf(
   }
 }
 
-/** Notes what is about to go, and why it may, before the first of it goes. */
+/** Stores what is about to be deleted, and why it may be, before the first deletion. */
 async function prune(
   parts: PruneParts,
   input: SyncInput,
@@ -140,7 +140,7 @@ async function prune(
   await parts.registry.annotate({
     ...noteHeld('', '', false),
     ...noteMembersBefore(undefined),
-    // A release begins anew.
+    // A release resets the counts.
     ...(releasedToken === undefined
       ? restOf(parts, objects, releases)
       : {
@@ -182,13 +182,13 @@ function markOf({ digest }: PruneParts, object: KubeObject): string {
   return releaseMark(digest, formatRef(refOf(object)));
 }
 
-/** What is left of the release before. */
+/** The remaining objects of the earlier release. */
 function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
   const marks = objects.map((object) => markOf(parts, object));
   return noteRest(marks.filter((mark) => releases.objects.has(mark)));
 }
 
-/** Of losses that have several causes one that is deleted is enough: what is counted twice is held sooner, not later. */
+/** A loss with several causes counts as soon as one of them is deleted: counting twice holds sooner, never later. */
 function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
   const names = new Set(objects.map((object) => formatRef(refOf(object))));
   return losses.filter(({ by }) => by.some((name) => names.has(name)));

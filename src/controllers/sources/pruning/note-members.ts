@@ -5,8 +5,9 @@ import { knownOf, memoryOf, type PruneParts, type PruneState } from './prune-sta
 import type { SyncInput } from '../members/sync-outcome.ts';
 
 /**
- * How many members there were before what the source brings now, beside what leaves it: what may be deleted is a share of these, in every
- * later look and in the next process as well. To be asked before the first of it is applied; undefined: nothing leaves, or nothing comes.
+ * The number of members before the source adds objects beside deletions. The budget is a share of it in every later
+ * pass, also in the next process. To be computed before the first apply; undefined: there are no deletions, or no
+ * additions.
  */
 export async function noteMembers(
   parts: Omit<PruneParts, 'limit'>,

@@ -15,7 +15,7 @@ export interface PruneParts {
   readonly digest: Digest;
   readonly source: string;
   readonly budget: RemovalBudget;
-  /** Let the last objects of the source go like any others. */
+  /** Delete the last objects of the source like any others. */
   readonly allowEmpty?: boolean | undefined;
   /** What was deleted this long ago, or later, counts toward the budget. */
   readonly deletionWindowMs: number;
@@ -55,7 +55,7 @@ export function memoryOf(
   return readPruneMemory(parent?.metadata.annotations ?? {}, { nowMs: clock.now(), windowMs });
 }
 
-/** What a look at the members goes by, before the commit is on the hub and after. */
+/** The inputs of a judgement of the members, before the commit is on the hub and after. */
 export function knownOf(
   { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
   objects: SyncInput['objects'],

@@ -11,7 +11,7 @@ import { SharedParser } from '../parsing/shared-parser.ts';
 import type { ParseOutcome } from '../parsing/shared-parser.ts';
 import { refused, tooLarge } from '../manifests/read-content.ts';
 
-/** A file as it stands in a commit. */
+/** A file of a commit. */
 export interface FileVersionReading extends FileReading {
   readonly id: string;
 }
@@ -81,7 +81,7 @@ function unreadable(
 function crashed(path: string, reason: string): ParsedFile {
   return refused(path, {
     code: 'source.parser-crash',
-    message: `the parser did not survive this file: ${reason}`,
+    message: `the parser failed on this file: ${reason}`,
     hint: 'this is a defect in Berth; the file’s last good objects stay',
   });
 }

@@ -9,7 +9,7 @@ export interface FoundRepository {
   readonly below: string;
 }
 
-/** The repository that a folder lies in. InputError `git.not-a-repository`. */
+/** The repository that a folder is in. InputError `git.not-a-repository`. */
 export async function findGitDir(folder: string): Promise<FoundRepository> {
   const found = await gitDirAround(folder);
   if (found === undefined)

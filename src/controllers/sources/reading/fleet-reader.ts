@@ -59,7 +59,7 @@ interface Memory extends Listing {
   readonly plain: Fleet | undefined;
 }
 
-/** Turns commits of one repository into fleets, each from the difference to the one before. */
+/** Reads commits of one repository as fleets, each from its difference to the previous one. */
 export class FleetReader {
   readonly #repository: GitRepository;
   readonly #selector: ManifestSelector;
@@ -87,7 +87,7 @@ export class FleetReader {
   async read(commit: string): Promise<Fleet> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
-    // After a rewritten history the commit of before may be gone: then everything is listed, as the first time.
+    // After a rewritten history the previous commit may be gone: then everything is listed, as the first time.
     const changes =
       before === undefined || before.commit === commit
         ? undefined
@@ -264,7 +264,7 @@ export class FleetReader {
     return hidingDocuments(problems, objects, this.#lastComplete?.objects ?? []);
   }
 
-  /** After a restart the fleet of before is read again, from the commit that was remembered. */
+  /** After a restart the previous fleet is read again, from the commit that was remembered. */
   async #readLastComplete(current: string): Promise<Fleet | undefined> {
     const commit = await this.#options.lastComplete?.load();
     if (commit === undefined || commit === current) return undefined;
@@ -319,4 +319,4 @@ function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }
 
-/** An object that stands for an earlier commit than the fleet it is in. */
+/** An object of an earlier commit than the fleet it is in. */

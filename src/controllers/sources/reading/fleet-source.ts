@@ -30,13 +30,19 @@ export interface FleetSource {
   readonly repository: GitMirror;
   /** There is no git program; see `openMirror`. */
   readonly inProcess: boolean;
-  /** Asks the remote. `moved`: the ref stands for another commit than at the fetch before (true the first time). */
+  /** Asks the remote. `moved`: the ref points to another commit than at the fetch before (true the first time). */
   fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
-  /** The commit that was followed last, also before a restart, while its settings are the same; undefined when there is none. */
+  /**
+   * The commit that was followed last, also before a restart if the settings are the same; undefined when there is
+   * none.
+   */
   last(): Promise<string | undefined>;
   /** Reads a commit, the one fetched last when none is named. A broken file keeps its last good objects. */
   read(commit?: string): Promise<Fleet>;
-  /** Does what could wait until a commit was followed: remembers for the next start what was read, and begins to tidy the mirror up. */
+  /**
+   * Deferred work after a commit was followed: stores for the next start what was read, and starts maintenance of the
+   * mirror.
+   */
   settle(): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,11 +2,11 @@ import { TransientError } from '../../../core/errors.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { Fleet } from '../manifests/fleet.ts';
 
-/** Notices, while commits are read, that a mirror does not hold what it should. It is fetched anew once for each commit. */
+/** Detects missing objects in a mirror while commits are read, and has it fetched again once for each commit. */
 export class MirrorDamage {
   readonly #mirrorDir: string;
   #isFound = false;
-  /** What was fetched anew last: what is still missing of it, the remote does not have either. */
+  /** What was fetched again last: what is still missing of it, the remote does not have either. */
   #renewed: string | undefined;
 
   constructor(mirrorDir: string) {
@@ -17,7 +17,7 @@ export class MirrorDamage {
     return this.#isFound;
   }
 
-  /** A fetch that was told of the damage, if there is any, brought this commit. */
+  /** A fetch that knew of the damage, if there is any, brought this commit. */
   fetched(commit: string): void {
     if (this.#isFound) this.#renewed = commit;
     this.#isFound = false;

@@ -26,7 +26,7 @@ export interface FolderOptions {
 }
 
 /**
- * Reads the manifests of a folder (or of one file) as they lie on disk, without Git. Locations name files relative to the
+ * Reads the manifests of a folder (or of one file) as they are on disk, without Git. Locations name files relative to the
  * current directory when they are below it. InputError `source.not-found` when there is nothing at `root`.
  */
 export async function readFleetFolder(root: string, options: FolderOptions = {}): Promise<Fleet> {

@@ -1,4 +1,4 @@
-/** Tidies a mirror up without holding anybody up: putting packs together takes seconds, and git lets a fetch go on beside it. */
+/** Maintains a mirror in the background: repacking takes seconds, and git allows fetches meanwhile. */
 export class Tidying {
   readonly #tidy: () => Promise<void>;
   #running: Promise<unknown> | undefined;

@@ -57,7 +57,7 @@ function lastIndexOf(text: string, part: string, from?: bigint): CelResult {
 
 function replace(text: string, old: string, next: string, limit = -1n): CelResult {
   const pieces = old === '' ? codePoints(text) : text.split(old);
-  // An empty text stands before, between and after all characters.
+  // An empty text is before, between and after all characters.
   const gaps = old === '' ? pieces.length + 1 : pieces.length - 1;
   const count = limit < 0n || limit > BigInt(gaps) ? gaps : Number(limit);
   if (text.length + count * next.length > MAX_TEXT_LENGTH)

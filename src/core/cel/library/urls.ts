@@ -46,7 +46,7 @@ function readUrl(text: string): UrlParts | undefined {
   const body = queryStart < 0 ? rest : rest.slice(0, queryStart);
   const authority = scheme === '' ? null : AUTHORITY.exec(body);
   if (authority === null) {
-    // An opaque URI (`mailto:x`) has no path; an absolute path stands alone.
+    // An opaque URI (`mailto:x`) has no path; an absolute path has no scheme.
     if (scheme !== '' && !body.startsWith('/')) return { text, scheme, host: '', path: '', query };
     return BAD_ESCAPE.test(body) ? undefined : { text, scheme, host: '', path: escapePath(body), query };
   }

@@ -2,7 +2,7 @@ import type { CelValue } from './cel-value.ts';
 import { CelMap, CelOptional, celTypeName, isJsonMap } from './cel-value.ts';
 
 /**
- * Static types. `dyn` stands for "known at run time only" and goes with everything; a one-letter name is a type
+ * Static types. `dyn` means "known at run time only" and is compatible with everything; a one-letter name is a type
  * parameter of a function (`list<T>`).
  */
 export interface CelType {
@@ -25,7 +25,7 @@ export function isTypeParameter(type: CelType): boolean {
   return type.name.length === 1;
 }
 
-/** Whether a value of type `actual` can stand where `wanted` is declared; binds type parameters on the way. */
+/** Whether a value of type `actual` can be where `wanted` is declared; binds type parameters on the way. */
 export function unify(wanted: CelType, actual: CelType, bindings: TypeBindings): boolean {
   if (isTypeParameter(wanted)) {
     const bound = bindings.get(wanted.name);

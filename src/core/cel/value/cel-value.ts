@@ -112,7 +112,7 @@ export const MAX_INT = 9223372036854775807n;
 export const MIN_INT = -9223372036854775808n;
 export const MAX_UINT = 18446744073709551615n;
 
-/** Turns what stands in JSON (or in a list) into a CEL value; see the top of this file. */
+/** Turns what is in JSON (or in a list) into a CEL value; see the top of this file. */
 export function lift(raw: unknown): CelValue {
   if (typeof raw === 'number') return liftNumber(raw);
   return raw === undefined ? null : (raw as CelValue);

@@ -22,7 +22,7 @@ const MAX_TRIES = 24;
  * The filters look at one cluster at a time, so a proposal is tried by scheduling the placement on that cluster alone,
  * changed: the engine itself says whether the proposal works and, if another filter refuses now, which fixes to add. What
  * passes the filters is then ranked among the others by the engine's own scores. Nothing is suggested that was not tried.
- * Rejected: trying each proposal on the whole fleet, which costs as much as deciding every placement anew.
+ * Rejected: trying each proposal on the whole fleet, which costs as much as deciding every placement again.
  */
 export function findSuggestions(subject: SuggestionSubject): readonly Suggestion[] {
   const { verdict } = subject;

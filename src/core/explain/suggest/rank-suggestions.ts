@@ -43,7 +43,7 @@ const EVERYBODY = Number.MAX_SAFE_INTEGER;
 type Ranking = (numberOfClusters: number) => WhatIfOutcome;
 
 /**
- * Who would be selected after the changes. A change of the placement may let in other clusters too: it is decided anew.
+ * Who would be selected after the changes. A change of the placement may let in other clusters too: it is decided again.
  * A change of the cluster leaves all others as they are: the engine ranks the changed cluster among them.
  */
 function rankingWith(decided: DecidedPlacement, changes: Fix, include: ManagedCluster): Ranking {

@@ -9,6 +9,6 @@ export interface SuggestionSubject {
   readonly decided: DecidedPlacement;
   readonly cluster: ManagedCluster;
   readonly verdict: ClusterVerdict;
-  /** Clusters that have the placement now: whoever of them is gone afterwards is evicted. */
+  /** Clusters that have the placement now: those that are gone afterwards are evicted. */
   readonly before: readonly string[];
 }

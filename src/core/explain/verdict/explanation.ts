@@ -14,7 +14,7 @@ export interface PairExplanation {
   readonly cluster: string;
   readonly selected: boolean;
   readonly verdict: ClusterVerdict;
-  /** Taints of the cluster that this placement tolerates or ignores; refusing ones stand in the verdict. */
+  /** Taints of the cluster that this placement tolerates or ignores; refusing ones are in the verdict. */
   readonly toleratedTaints: readonly TaintFinding[];
   /** For a cluster that is not selected: what would select it, the smallest first. */
   readonly suggestions: readonly Suggestion[];
@@ -130,7 +130,7 @@ export interface PlacementExplanation {
   readonly selected: readonly SelectedCluster[];
   /** Why clusters were not selected, the most frequent reason first. */
   readonly refusals: readonly RefusalGroup[];
-  /** Against the decisions of before; absent when there were none recorded. */
+  /** Compared with the previous decisions; absent when none were recorded. */
   readonly changes: DecisionChanges | undefined;
   /** RFC 3339: when a toleration runs out and the placement is decided again. */
   readonly reschedulesAt: string | undefined;
@@ -162,6 +162,6 @@ export interface DecisionChange {
   readonly cluster: string;
   /** `tainted maintenance`, `rank 2 of 3` */
   readonly because: string;
-  /** The objects whose change caused it, `ManagedCluster cluster1`; empty when the world of before is not known. */
+  /** The objects whose change caused it, `ManagedCluster cluster1`; empty when the earlier world is not known. */
   readonly causes: readonly string[];
 }

@@ -66,7 +66,7 @@ function noSuggestionHint(verdict: ClusterVerdict): string {
       return ' Check the name.';
     case 'cluster-being-deleted':
     case 'skipped':
-      return ' It is on its way out.';
+      return ' It is being deleted.';
     default:
       return '';
   }

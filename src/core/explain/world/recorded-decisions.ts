@@ -7,7 +7,7 @@ import type { World } from '../../snapshot/world.ts';
 import type { PlacementRef } from './world-change.ts';
 import { decisionsOf } from './world-lookup.ts';
 
-/** Clusters that the decisions of before name for a placement, in their order. */
+/** Clusters of a placement's previous decisions, in their order. */
 export function recordedClusters(world: World, placement: PlacementRef): readonly string[] {
   return decisionsOf(world, placement).flatMap(({ status }) =>
     (status?.decisions ?? []).map(({ clusterName }) => clusterName),
@@ -15,7 +15,7 @@ export function recordedClusters(world: World, placement: PlacementRef): readonl
 }
 
 /**
- * The world in which these results have been published: the next scheduling sees them as the decisions of before. One
+ * The world in which these results have been published: the next scheduling sees them as the previous decisions. One
  * object per placement holds all its clusters, since only the names matter to a scheduler.
  */
 export function withRecordedResults(world: World, results: readonly ScheduleResult[]): World {

@@ -6,7 +6,7 @@ import type { World } from '../../snapshot/world.ts';
 export interface WorldDifference {
   /** `ManagedCluster cluster1` */
   readonly object: string;
-  /** For a cluster, and for what stands in a cluster's namespace: that cluster. */
+  /** For a cluster, and for what is in a cluster's namespace: that cluster. */
   readonly cluster: string | undefined;
   readonly kind: string;
   /** The later world with this one object as it was before. */

@@ -18,7 +18,7 @@ export function scoresOfCluster(world: World, cluster: string): readonly AddOnPl
   return SCORES(world.scores).get(cluster) ?? [];
 }
 
-/** The decisions of before of one placement. */
+/** The previous decisions of one placement. */
 export function decisionsOf(world: World, { namespace, name }: PlacementRef): readonly PlacementDecision[] {
   return DECISIONS(world.decisions).get(`${namespace}/${name}`) ?? [];
 }

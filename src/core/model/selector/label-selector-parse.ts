@@ -64,7 +64,7 @@ function readExactValue(reader: TokenReader): string {
   return token === '' || token === ',' ? '' : reader.next();
 }
 
-/** The values of `( x , y )`, or what is wrong. An empty place stands for the empty value, as upstream reads it. */
+/** The values of `( x , y )`, or what is wrong. An empty position is the empty value, as upstream reads it. */
 function readValueList(reader: TokenReader): string[] | string {
   const open = reader.next();
   if (open !== '(') return `found ${shown(open)}, expected "("`;
@@ -88,7 +88,7 @@ function shown(token: string): string {
   return token === '' ? 'the end' : JSON.stringify(token);
 }
 
-/** Cuts the text into words and symbols; '' stands for the end. */
+/** Splits the text into words and symbols; '' marks the end. */
 class TokenReader {
   readonly #tokens: readonly string[];
   #at = 0;

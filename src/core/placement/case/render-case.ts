@@ -15,7 +15,7 @@ import type { ScheduleResult } from '../result/schedule-result.ts';
 import { placementKey } from '../index/scheduling-index.ts';
 import type { PlacementTrace } from '../trace/trace.ts';
 
-/** Schedules all placements of a world and tells each decision with everything that led to it. */
+/** Schedules all placements of a world and returns each decision with everything that led to it. */
 export function simulateWorld(world: World, options: EngineOptions = {}): CaseResult[] {
   const engine = new PlacementEngine(world, options);
   engine.scheduleAll();

@@ -13,7 +13,7 @@ import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-ind
 import { rankAll, selectRanked } from './select-ranked.ts';
 import { Standing } from './standing.ts';
 
-/** How the decisions of before stand. */
+/** The decisions before. */
 export interface DecisionBasis {
   /** This placement's own. */
   readonly prior: OwnDecisions;
@@ -21,15 +21,15 @@ export interface DecisionBasis {
   readonly counts: Int32Array;
   readonly counted: Bitset;
   readonly most: number;
-  /** Scores by these counts; absent where the counts leave something out. */
+  /** Scores by these counts; absent if the counts are incomplete. */
   readonly countScores?: CountScores | undefined;
   /** Scores kept from an earlier decision, instead of the counts. */
   readonly kept?: KeptScores | undefined;
-  /** How long the journal of counts is. */
+  /** The length of the journal of counts. */
   readonly journalLength: number;
-  /** Keep how the clusters stand, so that the decision can be brought up to date later. Default: no. */
+  /** Keep the ranking, so that the decision can be brought up to date later. Default: no. */
   readonly stand?: boolean | undefined;
-  /** What was decided for this placement before, which nobody needs any more: its arrays are used again. */
+  /** The placement's previous decision, which is no longer needed: its arrays are reused. */
   readonly old?: DecidedState | undefined;
 }
 
@@ -85,7 +85,7 @@ interface Candidates {
   readonly scored: Scored;
 }
 
-/** Takes the best; keeps the whole ranking where a later decision can start from it. */
+/** Selects the best clusters; keeps the whole ranking if a later decision can start from it. */
 function select(index: SchedulingIndex, { compiled, basis, clusters, scored }: Candidates) {
   const { limit, predicate, tolerations, spread } = compiled;
   const { totals, ranges, expired } = scored;
@@ -110,7 +110,7 @@ function expiryWarning(expired: Scored['expired']): ScheduleStatus {
   return { code: 'Warning', plugin, message: `AddOnPlacementScores ${objects.join(' ')} expired` };
 }
 
-/** What prioritizers see of the index. */
+/** The input of prioritizers, from the index. */
 export function scoreInput(
   index: SchedulingIndex,
   { prior, counts, counted, most }: Pick<DecisionBasis, 'prior' | 'counts' | 'counted' | 'most'>,

@@ -6,27 +6,27 @@ import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import type { Standing } from './standing.ts';
 
 /**
- * What was decided for one placement, and from what: enough to answer every "why" without deciding again. Bits, kept
- * scores and the standing are brought up to date in place when the placement is decided again.
+ * The decision of one placement and its inputs: enough to explain it without deciding again. Bits, cached scores and
+ * the ranking are updated in place when the placement is decided again.
  */
 export interface DecidedState {
   readonly compiled: CompiledPlacement;
   readonly result: ScheduleResult;
-  /** The last stage that was passed: a misconfiguration ends the decision at its stage. */
+  /** The last stage that was completed: a misconfiguration ends the decision at its stage. */
   readonly stage: 'skipped' | 'none' | 'predicate' | 'taints' | 'done';
   /** Some cluster was available. */
   readonly hadAvailable: boolean;
-  /** Undefined unless the taints were passed. */
+  /** Undefined unless the taint stage was completed. */
   readonly feasible: Bitset | undefined;
-  /** This placement's decisions of before. */
+  /** This placement's previous decisions. */
   readonly prior: OwnDecisions;
   readonly kept: KeptScores;
   /** Selected clusters in rank order. */
   readonly selected: Uint32Array;
   /** The clusters that the decision records; differs from `selected` when the groups are misconfigured. */
   readonly recorded: OwnDecisions;
-  /** All feasible clusters in rank order; absent where the next decision has to rank them anew anyway. */
+  /** All feasible clusters in rank order; absent where the next decision has to rank them again anyway. */
   readonly standing?: Standing | undefined;
-  /** How long the journal of decision counts was at the last look; undefined: the counts are others by now. */
+  /** The length of the journal of decision counts at the last decision; undefined: the counts were replaced since. */
   journalLength: number | undefined;
 }

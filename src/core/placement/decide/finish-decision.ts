@@ -12,7 +12,7 @@ import type { KeptScores } from '../prioritize/score-clusters.ts';
 import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
 import type { Standing } from './standing.ts';
 
-/** How a decision came out, before it is put into words. */
+/** The outcome of a decision, before conditions are written. */
 export interface Outcome {
   readonly compiled: CompiledPlacement;
   readonly stage: DecidedState['stage'];
@@ -25,7 +25,7 @@ export interface Outcome {
   readonly selected?: Uint32Array;
   readonly scores?: readonly number[];
   readonly spread?: ScheduleResult['spread'];
-  /** What an earlier decision already has of this one; default: nothing. */
+  /** Parts of an earlier decision that can be reused; default: none. */
   readonly known?: {
     readonly names: readonly string[];
     /** Undefined: other clusters or another order. */

@@ -5,7 +5,10 @@ import type { OwnDecisions } from '../prior/own-decisions.ts';
 import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
 import { matchTolerations } from '../filter/taint-rules.ts';
 
-/** The earliest end of a toleration that keeps a cluster of before tolerated, in milliseconds since the epoch. */
+/**
+ * The earliest end of a toleration that keeps a previously selected cluster tolerated, in milliseconds since the
+ * epoch.
+ */
 export function requeueAtMs(
   { fleet, now }: SchedulingIndex,
   { tolerations }: CompiledPlacement,

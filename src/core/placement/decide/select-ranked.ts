@@ -8,7 +8,7 @@ import type { SpreadReached } from '../result/schedule-result.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import { selectSpread } from '../select/spread.ts';
 
-/** A cluster that is looked at as if its object were another one. */
+/** A cluster that is evaluated with another object in its place. */
 export interface ClusterOverride {
   readonly number: number;
   readonly cluster: ManagedCluster;

@@ -2,7 +2,7 @@ import { lowerBound } from '../../model/lower-bound.ts';
 import type { AmountRange } from '../prioritize/prioritizer.ts';
 import type { Scratch } from '../index/scratch.ts';
 
-/** What the scores of a ranking hang on besides the single clusters. */
+/** What the scores of a ranking depend on besides the single clusters. */
 export interface StandingBasis {
   /** Per prioritizer. */
   readonly ranges: readonly AmountRange[];
@@ -12,7 +12,7 @@ export interface StandingBasis {
   readonly journalLength: number;
 }
 
-/** Clusters that leave the ranking, come into it or move within it. */
+/** Clusters that leave the ranking, enter it or move within it. */
 export interface StandingChange {
   /** How many of the marked clusters are in the ranking now. */
   readonly leaving: number;
@@ -25,7 +25,7 @@ export interface Entry {
   readonly total: number;
 }
 
-/** From place `first` on, `length` entries stand for `replaced` old ones; they begin at `offset` of the scratch. */
+/** From place `first` on, `length` entries replace `replaced` old ones; they begin at `offset` of the scratch. */
 export interface Splice {
   readonly first: number;
   readonly replaced: number;
@@ -36,8 +36,8 @@ export interface Splice {
 const UNRANKED: StandingBasis = { ranges: [], most: 0, journalLength: 0 };
 
 /**
- * The feasible clusters of a decided placement, best first, with their totals: kept so that a change of a few clusters
- * moves these and ranks nothing again. Ties go by name. It changes in place.
+ * The feasible clusters of a decided placement, best first, with their totals: kept so that a change of a few
+ * clusters moves only these. Equal totals are ordered by name. It changes in place.
  */
 export class Standing {
   basis: StandingBasis = UNRANKED;
@@ -45,7 +45,7 @@ export class Standing {
   #totals = new Float64Array(0);
   #count = 0;
 
-  /** Forgets what it held and takes `ranked`: positions in `clusters` and `totals`, best first. */
+  /** Replaces its content with `ranked`: positions in `clusters` and `totals`, best first. */
   rank(
     ranked: Uint32Array,
     { clusters, totals }: { readonly clusters: Uint32Array; readonly totals: Float64Array },
@@ -109,7 +109,7 @@ export class Standing {
     if (length + replaced === 0) return;
     this.#count = count + length - replaced;
     if (this.#count > this.#order.length) this.#grow();
-    // Moving the rest to where it stands would read all of it.
+    // Moving the rest in place would read all of it.
     if (length !== replaced) {
       this.#order.copyWithin(first + length, first + replaced, count);
       this.#totals.copyWithin(first + length, first + replaced, count);
@@ -118,7 +118,7 @@ export class Standing {
     this.#totals.set(placeTotals.subarray(offset, offset + length), first);
   }
 
-  /** A cluster that was looked at again often stands where it stood. */
+  /** A cluster that was looked at again is often where it was. */
   #trim(splice: Splice, { places, placeTotals }: Pick<Scratch, 'places' | 'placeTotals'>): Splice {
     let { first, replaced, offset, length } = splice;
     const same = (at: number, place: number): boolean =>

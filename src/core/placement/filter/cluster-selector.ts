@@ -9,7 +9,7 @@ import type { Fleet } from '../../snapshot/fleet.ts';
 import { claimMapOf } from '../../snapshot/fleet.ts';
 import type { CelEvaluation, CompileCel, FindScore } from './cel-hook.ts';
 
-/** A selector of clusters that builds: all three parts must hold. */
+/** A valid selector of clusters: all three parts must hold. */
 export interface CompiledClusterSelector {
   readonly labels: CompiledSelector;
   readonly claims: CompiledSelector;
@@ -43,7 +43,7 @@ export function compileClusterSelector(
   return { ok: true, selector: { labels: labels.selector, claims: claims.selector, cel } };
 }
 
-/** The clusters of a fleet that the selector selects: bits first, CEL only for what is left. */
+/** The clusters of a fleet that the selector selects: bitsets first, CEL only for the remaining clusters. */
 export function selectClusters(selector: CompiledClusterSelector, fleet: Fleet): Bitset {
   const bits = fleet.labels.select(selector.labels.requirements);
   if (selector.claims.requirements.length > 0)
@@ -58,7 +58,7 @@ export function selectClusters(selector: CompiledClusterSelector, fleet: Fleet):
   return bits;
 }
 
-/** The same question for one cluster object, which need not be in any fleet. */
+/** The same for one cluster object, which need not be in a fleet. */
 export function matchesCluster(
   selector: CompiledClusterSelector,
   cluster: ManagedCluster,

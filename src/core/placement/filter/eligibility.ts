@@ -69,7 +69,7 @@ export class Eligibility {
     return fresh;
   }
 
-  /** Asks again for one cluster whose object changed. Answers the classes that it joined or left. */
+  /** Evaluates one cluster again after its object changed. Returns the classes that it joined or left. */
   refresh(number: number): EligibilityClass[] {
     const cluster = this.#fleet.cluster(number);
     const memberOf = new Set(this.setsOf(cluster));

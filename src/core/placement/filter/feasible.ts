@@ -17,7 +17,7 @@ export function matchingClusters({ eligibility, predicate }: Omit<FilterClasses,
 
 /**
  * Clusters that pass all filters; a fresh set.
- * @param prior this placement's decisions of before, which NoSelectIfNew taints spare
+ * @param prior this placement's previous decisions, which NoSelectIfNew taints do not affect
  */
 export function feasibleClusters({ filters }: Filtered, prior: Bitset): Bitset {
   const bits = passing(filters[0], prior);

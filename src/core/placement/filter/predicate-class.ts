@@ -38,7 +38,7 @@ export class PredicateClass implements FilterClass {
     return this.selectors.flatMap(({ claims }) => claims.requirements.map(({ key }) => key));
   }
 
-  /** Asks again for one cluster. True when the answer changed. */
+  /** Evaluates one cluster again. True when the result changed. */
   refresh(cluster: number, fleet: Fleet): boolean {
     if (this.selectors.length === 0) return false;
     const find = findScoreIn(fleet, cluster);

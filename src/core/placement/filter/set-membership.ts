@@ -5,13 +5,13 @@ import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
 import { labelOf } from '../../snapshot/fleet.ts';
 
-/** How a set says which clusters it holds. */
+/** How a set defines its members. */
 export type SetMembership =
   | { readonly by: 'label'; readonly name: string }
   | { readonly by: 'selector'; readonly selector: CompiledSelector }
   | { readonly by: 'nothing' };
 
-/** A selector that does not build, or one of an unknown type, holds nothing. */
+/** An invalid selector, or one of an unknown type, has no members. */
 export function membershipOf(set: ManagedClusterSet): SetMembership {
   const selector = set.spec?.clusterSelector;
   const type = selector?.selectorType ?? '';

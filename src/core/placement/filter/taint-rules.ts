@@ -14,7 +14,7 @@ export function tolerationProblem(toleration: Toleration): string | undefined {
   return undefined;
 }
 
-/** Whether the toleration is about this taint; its time limit is not looked at. */
+/** Whether the toleration matches this taint, without its time limit. */
 export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   const { effect = '', key = '', operator = '', value = '' } = toleration;
   if (effect !== '' && effect !== taint.effect) return false;

@@ -23,12 +23,12 @@ export class TolerationClass implements FilterClass {
   readonly tolerations: readonly Toleration[];
   /** What is wrong with the tolerations (wire text). */
   readonly problem: string | undefined;
-  /** Time plays a part: some toleration has tolerationSeconds. */
+  /** Whether some toleration has tolerationSeconds, so that the result depends on time. */
   readonly timed: boolean;
   readonly passNew: Bitset;
   readonly passDecided: Bitset;
   readonly avoided: Bitset;
-  /** Clusters with a taint that some toleration is about for a limited time. */
+  /** Clusters with a taint that some toleration matches for a limited time. */
   readonly timedClusters = new Set<number>();
   /** The next instant at which some verdict changes by the clock alone. */
   #nextChange: Instant | undefined;

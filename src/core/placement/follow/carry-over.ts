@@ -7,17 +7,17 @@ import { listDecisions, ownDecisions } from '../prior/own-decisions.ts';
 import type { OwnDecisions } from '../prior/own-decisions.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 
-/** Numbers of a fleet before and after clusters came or went. */
+/** Cluster numbers before and after clusters were added or removed. */
 export interface Renumbering {
-  /** By the number before, strangers included. */
+  /** By the number before, including clusters that are not in the fleet. */
   readonly toNew: Uint32Array;
   readonly before: Fleet;
   readonly after: Fleet;
 }
 
 /**
- * The state of a placement after clusters, sets or bindings came or went and nothing else; undefined when that matters
- * to the placement, which must then be scheduled again.
+ * The state of a placement after only clusters, sets or bindings were added or removed; undefined when that affects
+ * the placement, which must then be scheduled again.
  */
 export function carryOver(
   state: DecidedState,
@@ -34,7 +34,7 @@ export function carryOver(
   const prior = renumberOwn(state.prior, numbers);
   const feasible = renumberBits(state.feasible, numbers);
   if (feasible === undefined || !sameBits(feasible, feasibleClusters(compiled, prior.bits))) return undefined;
-  // The requeue time also hangs on clusters of before that are not feasible.
+  // The requeue time also depends on previous clusters that are not feasible.
   if (compiled.tolerations.timed && cameOrWent(listDecisions(state.prior), numbers)) return undefined;
   return {
     ...state,
@@ -44,7 +44,7 @@ export function carryOver(
     kept: new Map([...state.kept].map(([name, scores]) => [name, renumberScores(scores, numbers)])),
     selected: renumber(state.selected, numbers),
     recorded: renumberOwn(state.recorded, numbers),
-    // Numbers and counts start anew.
+    // Numbers and counts are different afterwards.
     standing: undefined,
     journalLength: undefined,
   };

@@ -1,9 +1,9 @@
 import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import { claimMapOf } from '../../snapshot/fleet.ts';
 
-/** What placement can read of a cluster, and whether it differs between two states of it. */
+/** The parts of a cluster that placement reads, and whether they differ between two states. */
 export interface ChangedFields {
-  /** Keys of labels and claims that came, went or changed. */
+  /** Keys of labels and claims that were added, removed or changed. */
   readonly labels: readonly string[];
   readonly claims: readonly string[];
   readonly taints: boolean;

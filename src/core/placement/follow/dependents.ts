@@ -5,7 +5,7 @@ import type { CompiledPlacement } from '../index/scheduling-index.ts';
 
 const NOBODY: ReadonlySet<number> = new Set();
 
-/** Who reads what: from a class, a resource, an add-on or a key to the positions of the placements that read it. */
+/** Maps a class, a resource, an add-on or a key to the positions of the placements that read it. */
 export class Dependents {
   /** Placements whose groups or spread constraints read labels or claims. */
   readonly ofAttributes = new Set<number>();

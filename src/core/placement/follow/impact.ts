@@ -10,10 +10,10 @@ import { isFeasible } from '../filter/feasible.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 
 /**
- * Finds the placements that a change can matter to, while it brings the index up to date. A placement is affected when
- * its feasible clusters, one of their scores, groups or topology values, its conditions or its requeue time may have
- * changed. Another placement's new decisions alone affect nobody: as upstream, a placement is not scheduled again
- * because its neighbours moved, else every change would ripple through the fleet.
+ * Finds the placements that a change can affect, while it updates the index. A placement is affected when its
+ * feasible clusters, one of their scores, groups or topology values, its conditions or its requeue time may have
+ * changed. Another placement's new decisions alone affect no placement: as upstream, a placement is not scheduled
+ * again because others moved, else every change would spread through the fleet.
  *
  * Cost: the classes that read a changed field, then the placements of the classes in which the cluster moved.
  */
@@ -78,7 +78,7 @@ export class ImpactFinder {
     for (const tolerations of this.#index.tolerations.values()) {
       if (tolerations.refresh(number, cluster.spec?.taints ?? [], this.#index.now))
         this.#check(tolerations, number);
-      // The requeue time hangs on the taints of the clusters of before, whether they pass or not.
+      // The requeue time depends on the taints of the previously selected clusters, whether they pass or not.
       if (!tolerations.timed) continue;
       for (const position of this.#dependents.ofClass(tolerations))
         if (this.#wasDecided(position, number)) this.#touch(position, number);

@@ -40,7 +40,7 @@ export function isSelectionKept(state: DecidedState, book: DecisionBook): boolea
   return true;
 }
 
-/** Whether clusters may stand elsewhere than the standing says, and their kept scores be older. */
+/** Whether clusters may be elsewhere than the standing says, and their kept scores be older. */
 export function lags({ standing, journalLength }: DecidedState): boolean {
   return standing !== undefined && standing.basis.journalLength !== journalLength;
 }

@@ -11,7 +11,7 @@ interface Listed {
 }
 
 /**
- * The placements of an engine, each with what was last decided for it; undefined: it has to be scheduled. A key may be listed twice when the world that the engine began with did so; then it stands for the last one.
+ * The placements of an engine, each with what was last decided for it; undefined: it has to be scheduled. A key may be listed twice when the first world did so; then it denotes the last one.
  */
 export class ListedPlacements {
   #compiled: CompiledPlacement[];
@@ -80,7 +80,7 @@ export class ListedPlacements {
     if (this.#compiled.length > count) this.#list(this.#compiled, this.#states);
   }
 
-  /** Compiles each anew, in its place. */
+  /** Compiles each placement again, in place. */
   replaceAll(replace: (placement: Placement, state: DecidedState | undefined) => Listed): void {
     const all = this.#compiled.map(({ placement }, position) => replace(placement, this.#states[position]));
     this.#list(

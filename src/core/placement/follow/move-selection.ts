@@ -12,7 +12,7 @@ import type { Splice, Standing } from '../decide/standing.ts';
 const NOBODY = new Uint32Array(0);
 
 interface Move {
-  /** As last decided, with the decisions of before that count now. */
+  /** As last decided, with the previous decisions that count now. */
   readonly state: DecidedState;
   readonly standing: Standing;
   readonly splice: Splice;

@@ -20,15 +20,15 @@ import type { Entry, Standing, StandingBasis } from '../decide/standing.ts';
 export interface Happening {
   readonly book: DecisionBook;
   readonly touched: readonly number[];
-  /** Clusters that cannot come to be selected need not stand where they should. Default: no. */
+  /** Clusters that cannot be selected may be out of order. Default: no. */
   readonly mayLag?: boolean | undefined;
 }
 
 /**
- * Decides a placement again after a few clusters changed, from how its clusters stood: only the changed ones are filtered
- * and scored, and take their new places. These are the clusters that a delta touched, those that this placement gained
- * or lost the last time (Steady, NoSelectIfNew), and those that other placements gained or lost since (Balance). When
- * something changed that every score hangs on (the largest amount, the largest count), or so much that ranking all
+ * Decides a placement again after a few clusters changed, from its ranking: only the changed ones are filtered and
+ * scored, and take their new places. These are the clusters that a delta touched, those that this placement gained or
+ * lost the last time (Steady, NoSelectIfNew), and those that other placements gained or lost since (Balance). When
+ * something changed that every score depends on (the largest amount, the largest count), or so much that ranking all
  * costs no more, the answer is undefined and the placement must be decided in full.
  *
  * The state's bits, kept scores and standing change in place.
@@ -99,7 +99,7 @@ function noticedClusters(
   { book, touched }: Happening,
 ): Noticed | undefined {
   const { count, basis } = standing as Standing;
-  // Clusters often change more than once; but reading all that happened must not cost more than ranking anew.
+  // Clusters often change more than once; but reading all that happened must not cost more than ranking again.
   const since = kept.size === 0 ? [] : book.journal.since(basis.journalLength, 4 * (FEW + count));
   if (since === undefined) return undefined;
   const now = book.own(compiled.key);

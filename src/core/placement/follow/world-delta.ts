@@ -23,7 +23,7 @@ export interface WorldDelta {
   readonly bindings?: readonly ManagedClusterSetBinding[] | undefined;
 }
 
-/** What leads from one world to another, decisions apart. Objects are the same when they are the same object. */
+/** The difference between two worlds, without decisions. Objects are compared by identity. */
 export function worldDelta(before: World, after: World): WorldDelta {
   const clusters = changedObjects(before.clusters, after.clusters);
   const placements = changedObjects(before.placements, after.placements);
@@ -59,8 +59,8 @@ function changedObjects<T extends Named>(before: readonly T[], after: readonly T
 }
 
 /**
- * What is left of two lists after the objects that stand at the same place in both were taken out, places being counted
- * anew wherever one came, went or moved. As a rule little is left, and telling what changed costs no more than a look at each.
+ * The rest of two lists without the objects at the same place in both; places are realigned after each insertion,
+ * removal or move. The rest is usually short, so that finding the changes costs one comparison per object.
  */
 function unpaired<T>(
   before: readonly T[],
@@ -95,7 +95,7 @@ export function changesStructure(delta: WorldDelta, fleet: Fleet): boolean {
   );
 }
 
-/** Whether only time went by. */
+/** Whether only the time changed. */
 export function changesNothing({ now: _now, clusterSets, bindings, ...lists }: WorldDelta): boolean {
   const isSame = clusterSets === undefined && bindings === undefined;
   return isSame && Object.values(lists).every((list) => list === undefined || list.length === 0);

@@ -9,7 +9,7 @@ export class Scratch {
   readonly clusters: Uint32Array;
   readonly places: Uint32Array;
   readonly placeTotals: Float64Array;
-  /** One byte per cluster; whoever sets some clears them again. */
+  /** One byte per cluster; a user that sets some clears them again. */
   readonly marks: Uint8Array;
 
   constructor(size: number) {

@@ -22,16 +22,16 @@ export class DecisionBook {
   readonly #own = new Map<string, OwnDecisions>();
   readonly #strangers = new Map<string, number>();
   readonly #strangerNames: string[] = [];
-  /** Lists that were published before: they are mostly told again and again. */
+  /** Lists that were published before: mostly the same ones are given again. */
   readonly #published = new WeakMap<readonly string[], OwnDecisions>();
-  /** Placements whose decisions are not those that were published last. */
+  /** Placements whose decisions differ from those published last. */
   readonly #moved = new Set<string>();
   #isPublished = false;
   #counts: Int32Array;
-  /** How many clusters are decided exactly so many times; index 0 is not kept. */
+  /** The number of clusters by how often they are decided; index 0 is not used. */
   #frequency = new Int32Array(64);
   #most = 0;
-  /** The clusters that are decided `#most` times; undefined: to be looked for. */
+  /** The clusters that are decided `#most` times; undefined: not computed yet. */
   #top: Set<number> | undefined;
 
   constructor(fleet: Fleet, decisions: readonly PlacementDecision[]) {
@@ -96,7 +96,7 @@ export class DecisionBook {
 
   /**
    * Replaces the decisions of one placement.
-   * @returns what is in the book now: the object that was in it if it says the same
+   * @returns what is stored now: the object that was stored before if it is equal
    */
   put(key: string, after: OwnDecisions): OwnDecisions {
     if (!this.#replace(key, after)) return this.own(key);
@@ -104,14 +104,14 @@ export class DecisionBook {
     return after;
   }
 
-  /** Tells which decisions a list of clusters stands for, in case it is published. */
+  /** Which decisions a list of clusters would be, in case it is published. */
   know(clusters: readonly string[], decisions: OwnDecisions): void {
     this.#published.set(clusters, decisions);
   }
 
   /** All decisions from now on. */
   publish({ clusters, changed }: Published): void {
-    // A book that was made since knows nothing of what was published before.
+    // A book that was created since does not know the earlier publications.
     const all = changed === undefined || !this.#isPublished;
     const keys = all ? [this.#own.keys(), clusters.keys()] : [changed, this.#moved];
     for (const key of new Set(keys.flatMap((some) => [...some]))) {
@@ -128,7 +128,7 @@ export class DecisionBook {
     if (known === after) return false;
     const before = known ?? this.#nothing;
     const { gained, lost } = decisionChange(before, after);
-    // What says the same stays the same object: comparing it with itself costs nothing.
+    // Equal decisions stay the same object: comparing an object with itself is free.
     const isSame = gained.length + lost.length === 0;
     if (known === undefined || !isSame) this.#own.set(key, after);
     if (isSame) return false;
@@ -141,7 +141,7 @@ export class DecisionBook {
     return true;
   }
 
-  /** Takes the decisions of one placement out of the counts and answers them. */
+  /** Removes the decisions of one placement from the counts and returns them. */
   take(key: string): OwnDecisions {
     const own = this.own(key);
     this.put(key, this.#nothing);

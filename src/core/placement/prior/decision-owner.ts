@@ -1,7 +1,9 @@
 import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
 
-/** `namespace/placement` of the placement that a decision belongs to; undefined: of none, it only counts for Balance. */
+/**
+ * `namespace/placement` of the placement that a decision belongs to; undefined: none, so it counts only for Balance.
+ */
 export function decisionOwner({ metadata }: PlacementDecision): string | undefined {
   const labels = metadata.labels;
   if (labels === undefined || !Object.hasOwn(labels, PLACEMENT_LABEL)) return undefined;

@@ -11,7 +11,7 @@ export interface OwnDecisions {
   readonly repeats: readonly number[];
 }
 
-/** What separates two lists of decisions. */
+/** The difference between two lists of decisions. */
 export interface DecisionChange {
   readonly gained: readonly number[];
   readonly lost: readonly number[];

@@ -1,12 +1,12 @@
 /**
- * Which clusters were decided more or less often, in the order in which that happened: who notes how long the journal
- * was can later ask what changed since. Only the last entries are kept; whoever missed more has to look at everything.
+ * A log of the clusters whose number of decisions changed, in order. A reader that stores the log's length can later
+ * ask what changed since. Only the last entries are kept; a reader that missed more has to check all clusters.
  */
 export class CountJournal {
   #entries: number[] = [];
   /** How many entries were dropped from the front. */
   #dropped = 0;
-  /** The last answer: one placement after the other asks the same. */
+  /** The last answer, because consecutive placements ask the same. */
   #asked: { readonly from: number; readonly to: number; readonly clusters: readonly number[] } | undefined;
 
   /** Grows with every change. */

@@ -5,11 +5,11 @@ type CountScore = NonNullable<Prioritizer['countScore']>;
 
 interface Kept {
   readonly scores: Int8Array;
-  /** How long the journal was. */
+  /** The length of the journal. */
   journalLength: number;
 }
 
-/** More largest counts than these are not in use at a time. */
+/** How many largest counts are cached at a time. */
 const MAX_KEPT = 4;
 
 /**

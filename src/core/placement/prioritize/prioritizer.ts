@@ -5,13 +5,13 @@ import type { ResourceName } from '../../snapshot/fleet.ts';
 
 /** What a prioritizer may look at. Clusters are numbers, ascending in the order of their names. */
 export interface ScoreInput {
-  /** Who is to be scored: the feasible clusters. */
+  /** The clusters to score: the feasible ones. */
   readonly clusters: Uint32Array;
   readonly nameOf: (cluster: number) => string;
-  /** Per cluster of the fleet; NaN when it does not tell. */
+  /** Per cluster of the fleet; NaN when the cluster does not report it. */
   readonly amounts: (resource: ResourceName) => Float64Array;
   readonly addOnScore: (cluster: number, resourceName: string) => AddOnPlacementScore | undefined;
-  /** This placement's decisions of before. */
+  /** This placement's previous decisions. */
   readonly decided: Bitset;
   /** How often each cluster is decided, by this placement as well if it is in `ownDecisions`. */
   readonly decisionCounts: Int32Array;
@@ -37,7 +37,7 @@ export interface Prioritizer {
   /**
    * For a prioritizer that reads the decisions of other placements, and nothing else: the score of a cluster that they selected `count`
    * times, where they selected no cluster more than `most` times. Such scores are kept, for all clusters, as they were when the
-   * placement was scheduled, and must lie in −128..127.
+   * placement was scheduled, and must be in −128..127.
    */
   readonly countScore?: (count: number, most: number) => number;
   /** The amounts it reads: a change of one schedules the placement again. */
@@ -45,8 +45,8 @@ export interface Prioritizer {
   /** The AddOnPlacementScores it reads. */
   readonly addOn?: string;
   /**
-   * What one score hangs on besides its own cluster, of all clusters that are to be scored. As long as it stays the
-   * same, a change of one cluster changes the score of no other.
+   * The range of amounts over all scored clusters, on which each score depends besides its own cluster. While it
+   * stays the same, a change of one cluster changes the score of no other.
    */
   readonly measure?: (input: ScoreInput) => AmountRange;
   /**

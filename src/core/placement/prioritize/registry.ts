@@ -5,7 +5,7 @@ import type { Prioritizer } from './prioritizer.ts';
 import { resourceAllocatableCpu, resourceAllocatableMemory } from './resource-allocatable.ts';
 import { steady } from './steady.ts';
 
-/** Every built-in prioritizer. A new one joins here. */
+/** All built-in prioritizers. Add a new one here. */
 const BUILT_IN: ReadonlyMap<string, Prioritizer> = new Map(
   [balance, steady, resourceAllocatableCpu, resourceAllocatableMemory].map((one) => [one.name, one]),
 );

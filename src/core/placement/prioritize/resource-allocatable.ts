@@ -2,7 +2,7 @@ import type { ResourceName } from '../../snapshot/fleet.ts';
 import type { Prioritizer } from './prioritizer.ts';
 import { NO_WARNINGS } from './prioritizer.ts';
 
-/** −100 for the least allocatable among the feasible clusters, 100 for the most; clusters that do not tell get none. */
+/** −100 for the least allocatable among the feasible clusters, 100 for the most; clusters that do not report it get none. */
 function resourceAllocatable(name: string, resource: ResourceName): Prioritizer {
   return {
     name,

@@ -11,20 +11,20 @@ export interface ScorePart {
   readonly scores: Float64Array;
 }
 
-/** Scores that depended on other placements' decisions, for every cluster, as they were: by prioritizer name. */
+/** Scores that depended on other placements' decisions, for every cluster, by prioritizer name. */
 export type KeptScores = ReadonlyMap<string, Int8Array>;
 
 export interface Scored {
   readonly parts: readonly ScorePart[];
   /** Σ score × weight */
   readonly totals: Float64Array;
-  /** Per prioritizer: what its scores hang on besides each cluster. */
+  /** Per prioritizer: the range of amounts that its scores depend on. */
   readonly ranges: readonly AmountRange[];
   readonly expired: readonly { readonly plugin: string; readonly objects: readonly string[] }[];
 }
 
 export interface ScoreOptions {
-  /** Where score columns come from: fresh ones, or buffers used again. */
+  /** The source of score columns: new ones, or reused buffers. */
   readonly floats?: (slot: number, count: number) => Float64Array;
   /** Per prioritizer, over all clusters that are scored; default: those of the input. */
   readonly ranges?: readonly AmountRange[];
@@ -33,9 +33,9 @@ export interface ScoreOptions {
 const freshFloats: NonNullable<ScoreOptions['floats']> = (_slot, count) => new Float64Array(count);
 
 export interface KeepOptions {
-  /** Scores that nobody needs any more: they are overwritten. */
+  /** Scores that are no longer needed and may be overwritten. */
   readonly old?: KeptScores | undefined;
-  /** What most clusters have; absent where the counts are not those of all decisions. */
+  /** The scores of most clusters; absent if the counts are not those of all decisions. */
   readonly base?: CountScores | undefined;
 }
 
@@ -64,8 +64,8 @@ export function keepScores(
 }
 
 /**
- * Keeps up to date what `keepScores` kept: for the clusters of the input.
- * @returns those of them that have another score now
+ * Updates the scores of `keepScores` for the clusters of the input.
+ * @returns the clusters whose score changed
  */
 export function keepScoresOf(
   prioritizers: readonly WeightedPrioritizer[],

@@ -4,7 +4,7 @@ import { compareInstants } from '../../model/rfc3339.ts';
 import type { Fleet } from '../../snapshot/fleet.ts';
 import { hasExpired, validUntil } from './addon-score.ts';
 
-/** Which scores run out as the clock moves forward; as long as none can, nobody looks at them. */
+/** Finds the scores that expire as time passes; while none can, nothing is checked. */
 export class ScoreEnds {
   readonly #fleet: Fleet;
   /** No score ends before; undefined: to be found out. */

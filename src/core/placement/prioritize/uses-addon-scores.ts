@@ -1,6 +1,8 @@
 import type { Placement } from '../../model/kind/placement.ts';
 
-/** Does the decision depend on AddOnPlacementScores: by a prioritizer, or by a CEL expression that calls `scores`? */
+/**
+ * Whether the decision depends on AddOnPlacementScores: by a prioritizer, or by a CEL expression that calls `scores`.
+ */
 export function usesAddOnScores({ spec }: Placement): boolean {
   const configurations = spec?.prioritizerPolicy?.configurations ?? [];
   if (configurations.some(({ scoreCoordinate }) => scoreCoordinate?.type === 'AddOn')) return true;

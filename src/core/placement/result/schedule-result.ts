@@ -21,7 +21,7 @@ export interface ScheduleResult {
   readonly conditions: readonly Condition[];
   /** Milliseconds since the epoch at which a toleration runs out and this placement must be scheduled again. */
   readonly requeueAtMs: number | undefined;
-  /** How evenly the selected clusters lie, per spread constraint in listed order. Absent without constraints. */
+  /** How evenly the selected clusters are spread, per spread constraint in listed order. Absent without constraints. */
   readonly spread?: readonly SpreadReached[] | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { CompiledClusterSelector } from '../filter/cluster-selector.ts';
 import { compileClusterSelector, matchesCluster } from '../filter/cluster-selector.ts';
 import type { DecisionGroup } from '../result/schedule-result.ts';
 
-/** A group strategy that builds. `length` answers how long a group is when so many clusters are selected. */
+/** A valid group strategy. `length` returns the size of a group for a number of selected clusters. */
 export interface GroupPlan {
   readonly ok: true;
   readonly named: readonly { readonly name: string; readonly selector: CompiledClusterSelector }[];
@@ -56,14 +56,14 @@ export function cutGroups(plan: GroupPlan, fleet: Fleet, ordered: Uint32Array): 
   return groups.length === 0 ? [{ index: 0, name: '', clusters: [] }] : groups;
 }
 
-/** Names of clusters that came into a selection, and that left it. */
+/** Names of clusters that were added to a selection, and removed from it. */
 export interface MembersChange {
   readonly gained: readonly string[];
   readonly lost: readonly string[];
 }
 
 /**
- * The groups after a change of members. Undefined: they must be cut anew, because they hang on more than the members
+ * The groups after a change of members. Undefined: they must be cut again, because they depend on more than the members
  * or the change moves the cuts.
  */
 export function moveMembers(
@@ -81,10 +81,10 @@ export function moveMembers(
   return plan.length(clusters.length) < clusters.length ? undefined : [{ ...only, clusters }];
 }
 
-/** More moves than this cost as much as cutting anew. */
+/** More moves than this cost as much as cutting again. */
 const FEW = 8;
 
-/** Of a sorted list: where the name stands or would stand. */
+/** Of a sorted list: where the name is or would be. */
 function placeOf(names: readonly string[], name: string): number {
   return lowerBound(names.length, (at) => (names[at] as string) < name);
 }

@@ -3,7 +3,7 @@
  * PreferNoSelect taint first, then by name, which is the order of the positions.
  *
  * Totals are small whole numbers, so they are sorted by counting: one pass to count, one to place, and with a limit
- * only the entries that make it are placed. Totals that are no whole numbers or lie far apart are sorted by comparing.
+ * only the entries that make it are placed. Totals that are no whole numbers or are far apart are sorted by comparing.
  */
 export function rankPositions(
   totals: Float64Array,

@@ -1,10 +1,10 @@
 import type { SpreadConstraint } from '../../model/kind/placement.ts';
 
 /**
- * Selection under spread constraints: clusters are taken one at a time. Every time, of the clusters that no
- * DoNotSchedule constraint forbids, the one is taken that keeps the ScheduleAnyway constraints best (the first listed
- * counts most), and of those the best ranked. A constraint is kept when taking the cluster leaves its topology value at
- * most maxSkew above the smallest count over all values that the selectable clusters have.
+ * Selection under spread constraints: clusters are selected one at a time. Each step considers the clusters that no
+ * DoNotSchedule constraint forbids, and selects the one that keeps the ScheduleAnyway constraints best (the first
+ * listed counts most); of equal ones the best ranked. A constraint is kept when taking the cluster leaves its
+ * topology value at most maxSkew above the smallest count over all values that the selectable clusters have.
  *
  * Clusters with the same values for all constraints differ by rank only, so one queue per combination of values is
  * enough: a pick looks at the heads of the queues, not at all clusters.

@@ -28,7 +28,7 @@ export interface Supposition {
   readonly addOnScore?: SupposedScore | undefined;
 }
 
-/** Scores clusters of a decided placement as its decision did, or would have under a supposition. */
+/** Scores clusters of a decided placement as its decision did, or would with hypothetical inputs. */
 export function scoreAgain(
   index: SchedulingIndex,
   { state, book }: DecidedAmong,
@@ -37,7 +37,7 @@ export function scoreAgain(
 ): Scored {
   const { compiled, prior, kept } = state;
   if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), ranges: [], expired: [] };
-  // What others decided stands in the kept scores.
+  // What others decided is in the kept scores.
   const base = scoreInput(index, { prior, counts: book.counts, counted: prior.bits, most: 0 });
   const input = { ...supposing(index, base, supposition), clusters };
   return scoreClusters(compiled.policy.prioritizers, input, kept);

@@ -18,7 +18,7 @@ export interface TraceScore {
   readonly parts: readonly { readonly name: string; readonly weight: number; readonly score: number }[];
 }
 
-/** Answers about one decided placement, by cluster name. Computed when asked for; scores are computed once per trace. */
+/** Explains one decided placement, by cluster name. Computed on demand; scores are computed once per trace. */
 export class PlacementTrace {
   readonly state: DecidedState;
   readonly #index: SchedulingIndex;

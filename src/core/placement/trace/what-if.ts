@@ -8,7 +8,10 @@ import { selectRanked } from '../decide/select-ranked.ts';
 
 /** A small change to what is scored, with the filters left alone. */
 export interface WhatIf {
-  /** A cluster of the fleet that takes part with these labels, claims and resources, whether it passes the filters or not. */
+  /**
+   * A cluster of the fleet that is included with these labels, claims and resources, even if it does not pass the
+   * filters.
+   */
   readonly include?: ManagedCluster | undefined;
   readonly numberOfClusters?: number | undefined;
   /** Instead of the recorded score of `include`. */

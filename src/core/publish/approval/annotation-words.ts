@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../model/object-meta.ts';
 
-/** What an annotation lists, with commas or blanks between; nothing when it is not there. */
+/** The words of an annotation, separated by commas or blanks; empty when the annotation is absent. */
 export function annotationWords(
   { annotations }: Pick<ObjectMeta, 'annotations'>,
   key: string,

@@ -3,9 +3,9 @@ import { annotationWords } from './annotation-words.ts';
 import { PLAN_ANNOTATION } from './publish-annotations.ts';
 import { releaseTokens } from './release-tokens.ts';
 
-/** The plan that a commit was approved with, as far as it is about one placement. */
+/** The part of a commit's approved plan that concerns one placement. */
 export interface ApprovedPlan {
-  /** Plan tokens: what may happen to the placement. */
+  /** Plan tokens of the changes that are approved. */
   readonly tokens: readonly string[];
   /** Full id of the commit that brought them. */
   readonly commit: string | undefined;
@@ -13,7 +13,7 @@ export interface ApprovedPlan {
 
 const ENTRY = /^(?:([^/=]+\/[^/=]+)=)?([0-9a-f]{12})$/;
 
-/** What is written in the annotation, piece by piece. `placement` is undefined where the object itself is meant. */
+/** The entries of the annotation. `placement` is undefined for an entry about the object itself. */
 export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonly {
   readonly text: string;
   /** Undefined: the text is no `TOKEN` and no `NAMESPACE/NAME=TOKEN`. */
@@ -28,7 +28,7 @@ export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonl
 
 /**
  * The plans that objects in Git say were approved, per placement (`namespace/name`): in the annotation `berth.dev/plan` of any object,
- * and as releases on the placement itself, since whoever released a change approved that one and no other.
+ * and as releases on the placement itself, since a release approves that change and no other.
  */
 export function approvedPlans(
   objects: Iterable<Pick<KubeObject, 'kind' | 'metadata'>>,

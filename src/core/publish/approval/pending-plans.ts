@@ -1,15 +1,18 @@
 import type { ApprovedPlan } from './approved-plans.ts';
 
-/** Decisions follow the hub, which follows the commit: until both had time, a result is not what the commit makes of it. */
+/**
+ * Decisions follow the hub, and the hub follows the commit. Until both are done, a result does not reflect the
+ * commit.
+ */
 const REST_MS = 2_000;
-/** What happens later than this has other reasons than the commit. */
+/** Later changes are not attributed to the commit. */
 const WINDOW_MS = 600_000;
 
-/** A plan that a commit was approved with, and that was neither met nor taken back. Plain JSON. */
+/** A plan that a commit was approved with, and that is neither met nor withdrawn. Plain JSON. */
 export interface PendingPlan extends ApprovedPlan {
   /** When the hub was made to follow the commit; undefined before. */
   readonly followedAtMs: number | undefined;
-  /** Something else would happen, and is held: that does not pass by waiting. */
+  /** Another change would happen and is held; the hold does not expire. */
   readonly held: boolean;
 }
 
@@ -21,12 +24,13 @@ export interface SourcePlans {
   readonly pending: Readonly<Record<string, PendingPlan>>;
 }
 
-/** What came of a plan: the change was made, or another one is held, or there is nothing to compare. */
+/** The outcome of a plan: the change was made, another one is held, or there is nothing to compare. */
 export type PlanOutcome = 'met' | 'differs' | 'none';
 
 /**
- * The plans of a source after it was read at this commit; nothing of it is on the hub yet. A plan that is no longer in Git is withdrawn.
- * What a source says when it is read the very first time is not known to be new, and approves nothing.
+ * The plans of a source after it was read at this commit; nothing of it is on the hub yet. A plan that is no longer
+ * in Git is withdrawn. Annotations found when a source is read for the first time are not known to be new, and
+ * approve nothing.
  * @param now what the objects say, per placement
  */
 export function plansAfterRead(
@@ -55,13 +59,13 @@ export function planAfterJudgement(plan: PendingPlan, outcome: PlanOutcome): Pen
   return plan.held === held ? plan : { ...plan, held };
 }
 
-/** Was the one judged, whatever became of it meanwhile? A commit that was read since may have brought another. */
+/** Whether this is the plan that was judged. A commit that was read since may have brought another. */
 export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
   return a.commit === b.commit && a.tokens.join() === b.tokens.join();
 }
 
 /**
- * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not for ever:
+ * What the commits that are being followed approve for a placement. An approval counts for the change that its commit makes, not forever:
  * from the commit that brings it until it is met, at most ten minutes, except while something else is held because of it.
  */
 export function approvedNow(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {

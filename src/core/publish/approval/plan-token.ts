@@ -2,8 +2,8 @@
 export type Digest = (text: string) => string;
 
 /**
- * Names one change exactly: this placement, from these clusters to those. Whoever releases it releases nothing else; if the
- * result moves on, the token no longer fits. Twelve hex digits.
+ * Names one change exactly: this placement, from these clusters to those. A release of it approves nothing else; if
+ * the result changes, the token no longer fits. Twelve hex digits.
  */
 export function planToken(
   digest: Digest,
@@ -15,8 +15,8 @@ export function planToken(
 }
 
 /**
- * A release counts once: where this very change was released before, it has another token by now, so that a release that still stands in
- * Git does not let the same accident through a second time.
+ * A release counts once: a change that was released before gets another token, so that a release that is still in Git
+ * does not approve the same accident a second time.
  */
 export function unspentToken(digest: Digest, token: string, spent: readonly string[] = []): string {
   let unspent = token;
@@ -26,7 +26,7 @@ export function unspentToken(digest: Digest, token: string, spent: readonly stri
 
 const MAX_SPENT = 32;
 
-/** The tokens of the last releases, after one more that let a change through (or none). */
+/** The tokens of the last releases, with that of a new release if there is one. */
 export function withSpent(
   spent: readonly string[] | undefined,
   released: string | undefined,

@@ -1,6 +1,7 @@
 /**
- * On a Placement, written in Git: lets the change through that this plan token names. On any object of a source: the deletions that it
- * names. Several tokens may stand in one. On the parent of an ApplySet: the release of deletions that was given last, in Git or by hand.
+ * On a Placement, written in Git: approves the change that this plan token names. On any object of a source: approves
+ * the deletions that it names. Several tokens may be in one. On the parent of an ApplySet: the release of deletions
+ * that was given last, in Git or by hand.
  */
 export const RELEASE_ANNOTATION = 'berth.dev/release';
 /**
@@ -9,8 +10,8 @@ export const RELEASE_ANNOTATION = 'berth.dev/release';
  */
 export const PLAN_ANNOTATION = 'berth.dev/plan';
 /**
- * On a Placement, written by `berth release` and never in Git: the same. A key of its own, because server-side apply would set
- * a release in Git and one by hand against each other for ever.
+ * On a Placement, written by `berth release` and never in Git: the same. A separate key, because a release in Git and
+ * one by hand would conflict under server-side apply.
  */
 export const RELEASED_ANNOTATION = 'berth.dev/released';
 /** On a Placement: who released by hand and when, as `berth release` writes it. On an ApplySet's parent: also who did so in which commit. */
@@ -33,13 +34,16 @@ export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
 export const HELD_LOSSES_ANNOTATION = 'berth.dev/held-losses';
 /** On an ApplySet's parent: the tokens of its last releases, with commas between them. Each counted once. */
 export const SPENT_TOKENS_ANNOTATION = 'berth.dev/spent-tokens';
-/** On an ApplySet's parent: marks of what the last release lets go and is not deleted yet, `''` when nothing is left of it. */
+/** On an ApplySet's parent: marks of what the last release approved and is not deleted yet, `''` when nothing is left of it. */
 export const RELEASED_OBJECTS_ANNOTATION = 'berth.dev/released-objects';
 /** On an ApplySet's parent: what was deleted without a release and still counts toward the budget. */
 export const RECENT_DELETIONS_ANNOTATION = 'berth.dev/recent-deletions';
 /** Beside it: how many clusters or works that took from each placement, replica set and cluster. */
 export const RECENT_LOSSES_ANNOTATION = 'berth.dev/recent-losses';
-/** On an ApplySet's parent: how many members there were before what came beside deletions that are still to be made, `''` when there are none. */
+/**
+ * On an ApplySet's parent: the number of members before objects were added beside pending deletions, `''` when there
+ * are none.
+ */
 export const MEMBERS_BEFORE_ANNOTATION = 'berth.dev/members-before';
 /** Condition of a Placement whose new result is not published. */
 export const HELD_CONDITION = 'berth.dev/Held';

@@ -3,8 +3,8 @@ import type { ChangeUnderWay, PublishState } from './publish-state.ts';
 import { recentRemovals, type Removal } from './removal-window.ts';
 
 /**
- * The removals that count, with what a change that was cut short took away: as much of it as the hub does not list any more. What was
- * announced and never done costs nothing, so that nobody has to know how far the change got.
+ * The removals that count toward the budget, including those of an interrupted change that the hub no longer lists.
+ * Removals that were announced and never made do not count, so it need not be known how far the change got.
  */
 export function removalsWith(
   state: PublishState | undefined,
@@ -17,7 +17,7 @@ export function removalsWith(
   return count === 0 ? removals : [...removals, { atMs: change.atMs, count }];
 }
 
-/** What was published before the change that is half done: neither that nor what it is to become is on the pages now. */
+/** What was published before the interrupted change. The pages now show neither that nor the result of the change. */
 export function beforeChange(
   change: ChangeUnderWay | undefined,
   published: readonly string[],
@@ -27,7 +27,7 @@ export function beforeChange(
   return [...new Set([...published.filter((cluster) => !added.has(cluster)), ...change.removed])];
 }
 
-/** The change from what was published, before a half-done one too, to what is wanted now. */
+/** The change from what was published, before an interrupted change if there is one, to what is wanted now. */
 export function changeTo(
   wanted: readonly string[],
   from: {
@@ -41,7 +41,10 @@ export function changeTo(
   return { atMs, ...clusterChange(beforeChange(from.state?.change, from.published), wanted), released };
 }
 
-/** What still counts besides this change: a changed spec or a release begins anew. A half-done change is part of the one that goes on with it. */
+/**
+ * The earlier removals that count besides this change. A changed spec or a release resets them. An interrupted change
+ * is part of the one that continues it.
+ */
 export function earlierRemovals(
   state: PublishState | undefined,
   now: {

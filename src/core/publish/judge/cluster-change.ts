@@ -1,10 +1,10 @@
-/** What a decision gains and what it loses, both in the order of names. */
+/** The clusters that a decision adds and removes, each in the order of names. */
 export interface ClusterChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Names in either list are taken to be there once. */
+/** Each list must name a cluster at most once. */
 export function clusterChange(before: readonly string[], after: readonly string[]): ClusterChange {
   return { added: namesWithout(after, before), removed: namesWithout(before, after) };
 }
@@ -16,7 +16,7 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
   return names.filter((name) => !known.has(name)).sort();
 }
 
-/** The same clusters in whatever order; mostly it is the same order, which needs no index of the names. */
+/** Whether both lists have the same clusters, in any order. The order is mostly the same; then no index is needed. */
 export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;

@@ -26,17 +26,17 @@ import { removedRecently } from './removal-window.ts';
 export interface PublicationInput {
   /** `namespace/name` */
   readonly key: string;
-  /** As it stands on the hub now: its annotations count. */
+  /** The current object on the hub: its annotations count. */
   readonly placement: Placement;
   readonly result: ScheduleResult;
-  /** What is published: not always what the hub lists now, see `publishedPages`. */
+  /** What is published. The hub may list something else, see `publishedPages`. */
   readonly pages: readonly ListedPage[];
   readonly state: PublishState | undefined;
   readonly budget: RemovalBudget;
   readonly inventoryProblem: string | undefined;
-  /** Why nobody knows whether a work is ready; absent: that is known. */
+  /** Why readiness of works is unknown; absent: it is known. */
   readonly worksProblem?: string | undefined;
-  /** What the commit that is being followed was approved for; undefined when it says nothing of this placement. */
+  /** The approved plan of the commit that is being followed; undefined when it does not concern this placement. */
   readonly approved?: ApprovedPlan | undefined;
   /** Does the placement's work run on the cluster (Available or Healthy)? */
   readonly isReady: (cluster: string) => boolean;
@@ -44,7 +44,7 @@ export interface PublicationInput {
   readonly digest: Digest;
 }
 
-/** What is to stand on the pages now. */
+/** What to publish now, and why not more. */
 export interface Publication {
   /** Undefined: the pages stay as they are. */
   readonly groups: readonly DesiredGroup[] | undefined;
@@ -52,9 +52,9 @@ export interface Publication {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly move: Move | undefined;
-  /** Of the release that named this very change, if one did. */
+  /** Plan token of the release that approved this change, if there is one. */
   readonly releasedToken: string | undefined;
-  /** How the change compares with the approved plan; one that is held is not as approved yet. `none`: no plan, or no change. */
+  /** How the change compares with the approved plan; a held change is not compared. `none`: no plan, or no change. */
   readonly approval: 'none' | 'met' | 'differs';
   /** Look again after this long, though nothing may have changed on the hub. */
   readonly againAfterMs: number | undefined;
@@ -66,7 +66,10 @@ export function specHash(digest: Digest, placement: Placement): string {
   return digest(canonicalJson(placement.spec ?? {})).slice(0, 16);
 }
 
-/** From a result to what may be published of it now: all, nothing (held), or old and new side by side (a move). */
+/**
+ * Decides what of a result may be published now: all, nothing (a hold), or old and new clusters side by side (a
+ * move).
+ */
 export function decidePublication(input: PublicationInput): Publication {
   const { key, result, state, digest } = input;
   const annotations = input.placement.metadata.annotations ?? {};
@@ -126,7 +129,7 @@ export function decidePublication(input: PublicationInput): Publication {
   return decideMove(input, plain, token());
 }
 
-/** What is held because of the removals before it does not pass because time goes by, whenever somebody happens to look again. */
+/** A hold because of earlier removals does not expire: removals are counted as of the start of the hold. */
 function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined {
   const held = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
   if (held?.status !== 'True' || held.reason !== 'RemovalBudgetExceeded') return undefined;
@@ -137,8 +140,8 @@ function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined
 type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
 
 /**
- * A release of this very change is newer, and more, than the plan. A change that was released before has two tokens: that of every such
- * change, and the one of now, which a hold names.
+ * A release of this change overrides the plan. A change that was released before has two tokens: the one derived from
+ * the change, and the unused one that a hold names.
  */
 function compareWithPlan(
   approved: ApprovedPlan | undefined,
@@ -154,17 +157,17 @@ function compareWithPlan(
 function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {
   const { added, removed } = change;
   const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
-  const more = added.length === 0 ? '' : `, ${added.length} would come: ${listNames(added)}`;
+  const more = added.length === 0 ? '' : `, ${added.length} would be added: ${listNames(added)}`;
   const message =
     `This is not the plan that ${commit} was approved with (${approved?.tokens.join(', ')}): ${removed.length} of ` +
-    `${publishedClusters(pages).length} clusters would go: ${listNames(removed)}${more}. ${wayOut(placement.metadata, token)}`;
+    `${publishedClusters(pages).length} clusters would be removed: ${listNames(removed)}${more}. ${wayOut(placement.metadata, token)}`;
   return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
 }
 
 function blindMove(problem: string, { added, removed }: Change, token: string): Hold {
   const message =
-    `Nobody can see when what replaces ${listNames(removed)} is ready: ${problem}. ` +
-    'It is tried again by itself; the last decision stays published.';
+    `Berth cannot see when the replacement of ${listNames(removed)} is ready: ${problem}. ` +
+    'Berth tries again; the last decision stays published.';
   return { kind: 'held', reason: 'InventoryStale', message, added, removed, token };
 }
 
@@ -209,8 +212,8 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
 }
 
 /**
- * Published clusters on which the work may never have run: those of the move before, when the decision moves on before it is done,
- * and all that stay where nobody remembers whether a move was under way.
+ * Published clusters on which the work may never have run: those added by an unfinished earlier move, or all that
+ * stay when it is unknown whether a move was in progress.
  */
 function unproven({ state, pages, result }: PublicationInput): readonly string[] {
   const published = new Set(publishedClusters(pages));

@@ -15,7 +15,7 @@ export type HoldReason =
 export interface Hold {
   readonly kind: 'held';
   readonly reason: HoldReason;
-  /** What would happen, the numbers, and the way out. */
+  /** What would happen, the numbers, and what the user can do. */
   readonly message: string;
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -49,7 +49,7 @@ export interface JudgeInput {
   readonly releasedTokens: readonly (string | undefined)[];
 }
 
-/** May this result be published, or does the last one stay? Asked in the order of how little is known. */
+/** Decides whether a result may be published or is held. The checks that need the least knowledge come first. */
 export function judgeResult(input: JudgeInput): Verdict {
   const { result, published } = input;
   const before = published ?? [];
@@ -67,7 +67,7 @@ export function judgeResult(input: JudgeInput): Verdict {
     return hold(
       'InventoryStale',
       `What this depends on cannot be read: ${input.inventoryProblem}.`,
-      'It is tried again by itself; the last decision stays published.',
+      'Berth tries again; the last decision stays published.',
     );
   const releasedToken = input.releasedTokens.find((token) => token !== undefined && token === input.token());
   if (releasedToken !== undefined) return { kind: 'publish', added, removed, releasedToken };
@@ -76,8 +76,8 @@ export function judgeResult(input: JudgeInput): Verdict {
       'Misconfigured',
       `${misconfiguration(result)}; ${keeps(before.length)}.`,
       removed.length === 0
-        ? 'Mend the placement.'
-        : `Mend the placement. To let its clusters go all the same, ${release(result.placement.metadata, input.token())}`,
+        ? 'Correct the placement.'
+        : `Correct the placement. To remove its clusters anyway, ${release(result.placement.metadata, input.token())}`,
     );
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
     const why = input.specChanged
@@ -85,7 +85,7 @@ export function judgeResult(input: JudgeInput): Verdict {
       : 'though the placement did not change';
     return hold(
       'WouldEmpty',
-      `All ${before.length} clusters would go, ${why}: ${listNames(removed)}.`,
+      `All ${before.length} clusters would be removed, ${why}: ${listNames(removed)}.`,
       wayOut(result.placement.metadata, input.token()),
     );
   }
@@ -96,7 +96,7 @@ export function judgeResult(input: JudgeInput): Verdict {
       const earlier = input.recentlyRemoved > 0 ? `, after ${input.recentlyRemoved} in the last minutes` : '';
       return hold(
         'RemovalBudgetExceeded',
-        `${removed.length} of ${before.length} clusters would go${earlier} (budget ${limit}): ${listNames(removed)}.`,
+        `${removed.length} of ${before.length} clusters would be removed${earlier} (budget ${limit}): ${listNames(removed)}.`,
         wayOut(result.placement.metadata, input.token()),
       );
     }
@@ -107,7 +107,7 @@ export function judgeResult(input: JudgeInput): Verdict {
 const EXPLAINED = new Set<HoldReason>(['WouldEmpty', 'RemovalBudgetExceeded', 'DiffersFromPlan']);
 const MAX_REASONS = 5;
 
-/** The hold with why the first clusters would go; as it is where that is no question. */
+/** Adds to a hold why the first clusters would be removed; returns other holds unchanged. */
 export function withReasons(
   hold: Hold,
   reasonsOf: (clusters: readonly string[]) => readonly {
@@ -122,7 +122,7 @@ export function withReasons(
   return { ...hold, message: `${hold.message} Why: ${text}.` };
 }
 
-/** The condition that says so on the Placement. A hold that is over becomes False once; it is not added where there was none. */
+/** The condition of the Placement for a hold. When the hold ends it becomes False; it is never added as False. */
 export function heldCondition(
   hold: Hold | undefined,
   existing: Condition | undefined,
@@ -133,7 +133,7 @@ export function heldCondition(
   return { type: 'berth.dev/Held', status: 'False', reason: 'Published', message: '' };
 }
 
-/** `numberOfClusters: 0` is the one way for a placement to ask for nothing. */
+/** Only `numberOfClusters: 0` asks for an empty decision. */
 function asksForNone({ placement }: ScheduleResult): boolean {
   return placement.spec?.numberOfClusters === 0;
 }
@@ -154,7 +154,7 @@ export function wayOut(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   token: string,
 ): string {
-  return `The last decision stays published. To let this happen, ${release(meta, token)}`;
+  return `The last decision stays published. To approve this change, ${release(meta, token)}`;
 }
 
 function release(meta: Parameters<typeof wayOut>[0], token: string): string {

@@ -24,7 +24,7 @@ export type MoveStep =
       readonly notReady: readonly string[];
       readonly untilMs: number;
     }
-  /** The deadline passed: both stay until somebody decides. */
+  /** The deadline passed: both stay published until a person decides. */
   | {
       readonly kind: 'timed-out';
       readonly groups: readonly DesiredGroup[];
@@ -33,7 +33,7 @@ export type MoveStep =
   /** Given up: the old clusters stay, the new ones go. */
   | { readonly kind: 'aborted'; readonly groups: readonly DesiredGroup[] };
 
-/** Make before break: a cluster leaves only when those that replace it run. */
+/** Make before break: a cluster is removed only when its replacements run. */
 export function planMove(input: MoveInput): MoveStep {
   const wanted = new Set(input.desired.flatMap((group) => group.decisions.map((d) => d.clusterName)));
   const arriving = input.arriving.filter((cluster) => wanted.has(cluster));

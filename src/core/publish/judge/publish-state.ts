@@ -8,7 +8,7 @@ export interface Move {
   readonly arriving: readonly string[];
 }
 
-/** What a change is about to do, kept before the first cluster of it is taken away: it may be cut short. Plain JSON. */
+/** A change in progress, stored before its first cluster is removed, because it may be interrupted. Plain JSON. */
 export interface ChangeUnderWay {
   readonly atMs: number;
   readonly added: readonly string[];
@@ -24,8 +24,8 @@ export interface Release {
 }
 
 /**
- * What must be remembered about a placement to judge its next change. Plain JSON. Forgetting it is safe: an unknown past makes
- * the judgement more careful, not less.
+ * What must be stored about a placement to judge its next change. Plain JSON. Losing it is safe: with an unknown past
+ * more changes are held, not fewer.
  */
 export interface PublishState {
   /** Digest of the spec behind the last publication. */
@@ -35,15 +35,15 @@ export interface PublishState {
   readonly released?: Release | undefined;
   /** What recent changes removed, oldest first. */
   readonly removals: readonly Removal[];
-  /** A change that takes clusters away and was not seen to its end. */
+  /** A change that removes clusters and whose end was not seen. */
   readonly change?: ChangeUnderWay | undefined;
   readonly move?: Move | undefined;
-  /** Plan tokens of the last releases that let a change through, oldest first. */
+  /** Plan tokens of the last releases, oldest first. */
   readonly spent?: readonly string[] | undefined;
-  /** Digest of what stood on the pages at the last record of this placement. */
+  /** Digest of what was on the pages at the last record of this placement. */
   readonly pages?: string | undefined;
   /** Hash of that record. */
   readonly record?: string | undefined;
-  /** Put together from records, which do not tell whether a move was under way. */
+  /** Rebuilt from records, which do not say whether a move was under way. */
   readonly recalled?: true | undefined;
 }

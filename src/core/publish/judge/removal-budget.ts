@@ -16,7 +16,7 @@ export function parseRemovalBudget(text: string): RemovalBudget | undefined {
   return value <= 100 ? { percent: value, atLeast: DEFAULT_REMOVAL_BUDGET.atLeast } : undefined;
 }
 
-/** How many of `published` may go. */
+/** How many of `published` may be removed. */
 export function removalLimit(budget: RemovalBudget, published: number): number {
   return Math.max(budget.atLeast, Math.floor((published * budget.percent) / 100));
 }

@@ -10,7 +10,7 @@ import { standingPages } from './state/standing-pages.ts';
  * changes are judged by that and not by the older pages of the backup. It is forgotten when a leader has published since.
  */
 
-/** What is kept when the hub was restored. After a restore that was followed by another one the pages are those of the first backup. */
+/** The state after a restore. After two restores in a row the pages are those of the first backup. */
 export function keptBeforeRestore(
   state: PlacementState,
   standby: SeenAtRestore | undefined,
@@ -26,7 +26,7 @@ export function keptBeforeRestore(
   return pages.length > 0 && pages.every(hasGroup) ? { uid, pages, hubVersion } : undefined;
 }
 
-/** What is kept after a page changed, by the restore or by a leader. */
+/** The state after a page changed, by the restore or by a leader. */
 export function keptAfterChange(
   kept: BeforeRestore | undefined,
   change: SeenChange,

@@ -8,7 +8,7 @@ import { INITIAL_STATE, type OwnWrite, type PlacementState } from './state/place
 import { standingPages } from './state/standing-pages.ts';
 import { atStage, DONE, type PassingState, type Step } from './state/step-result.ts';
 
-/** Begins a pass: what the placement needs now follows from the facts alone. */
+/** Begins a pass. What to do follows from the facts alone. */
 export function look(before: PlacementState, facts: Facts, nowMs: number): Step {
   const { result } = facts;
   const known = { ...before, remembered: facts.remembered, pages: shownPages(before.pages, facts) };

@@ -8,10 +8,13 @@ import { standingPages } from './state/standing-pages.ts';
 import { statusTime } from './state/status-time.ts';
 import { atStage, DONE, type PassingState, type Step } from './state/step-result.ts';
 
-/** OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile: wait it out. */
+/**
+ * OCM's controller writes the pages of a placement one by one and may list a cluster on none of them meanwhile. Pages
+ * count after this time without changes.
+ */
 export const OTHERS_QUIET_MS = 2_000;
 
-/** A placement whose owner keeps schedulers away: what Berth held of it before is over. */
+/** Handles a placement whose owner disabled scheduling: an earlier hold of Berth ends. */
 export function leaveToOthers(state: PassingState, nowMs: number): Step {
   const { placement } = state.pass;
   const existing = placement.status?.conditions?.find(({ type }) => type === HELD_CONDITION);
@@ -31,7 +34,7 @@ export function leaveToOthers(state: PassingState, nowMs: number): Step {
   };
 }
 
-/** What stands on the pages is what is published, once it rests. */
+/** What is on the pages counts as published once it has not changed for a while. */
 export function followOthers(state: PassingState, nowMs: number): Step {
   const { facts, placement } = state.pass;
   const pages = standingPages(state, facts);

@@ -4,7 +4,7 @@ import type { PlacementEvent } from './state/placement-event.ts';
 import { INITIAL_STATE, type PlacementState } from './state/placement-state.ts';
 import { step } from './step.ts';
 
-/** The state of each placement, by `namespace/name`, and which of them are to be told of events that concern many. */
+/** The state of each placement, by `namespace/name`, and which of them get events that concern many. */
 export class PlacementStates {
   readonly #states = new Map<string, PlacementState>();
   /** Placements of whose pages the watch has not shown the last write. */

@@ -17,11 +17,13 @@ import { pageChanged, placementChanged } from './watch-events.ts';
 import { pageWritten, writePages } from './pass/write-pages.ts';
 
 /**
- * What becomes of a placement by one event. Pure: the state holds all that publishing knows of the placement, the actions say all that is
- * to be done, and whoever carries them out reports their answers as events. An answer that no stage waits for changes nothing.
+ * Handles one event of a placement. Pure: the state is all that publishing knows of the placement, the actions are
+ * all that it does; the caller applies them and reports the answers as events. An answer that no stage waits for
+ * changes nothing.
  *
- * The alternative was one object for each concern (own writes, changes by others, records, waits), called by one that publishes: what one of
- * them did in the middle of another's call could not be tested, and depended on the order of the calls.
+ * The alternative was one object for each concern (own writes, changes by others, records, waits), called by one that
+ * publishes: what one of them did in the middle of another's call could not be tested, and depended on the order of
+ * the calls.
  */
 export function step(state: PlacementState, event: PlacementEvent, nowMs: number): Step {
   switch (event.kind) {
@@ -92,7 +94,7 @@ function answered(state: PassingState, event: Answer, nowMs: number): Step {
   }
 }
 
-/** A version of before the hub changed now names a state that is news. */
+/** A version from before the hub changed may now name a new state. */
 function forgetWrites(state: PlacementState): PlacementState {
   const pass = state.pass && { ...state.pass, made: [] };
   return { ...state, pages: new Map(), status: undefined, pass };

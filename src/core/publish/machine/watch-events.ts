@@ -9,7 +9,9 @@ import { withPage } from './pass/write-pages.ts';
 /** One pass writes a few hundred pages at most. Changes beyond these are not its own. */
 const MAX_EARLY = 1_000;
 
-/** The watch showed a change of a page: its own writes are no news, others' are a reason to decide again. */
+/**
+ * The watch showed a change of a page. Our own writes are expected; a write by others is a reason to decide again.
+ */
 export function pageChanged(
   before: PlacementState,
   event: Extract<PlacementEvent, { kind: 'page-changed' }>,

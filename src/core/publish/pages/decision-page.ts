@@ -14,12 +14,12 @@ export interface GroupKey {
 
 export interface ListedPage {
   readonly name: string;
-  /** Undefined: the labels name no group (somebody edited them). */
+  /** Undefined: the labels name no group, because someone edited them. */
   readonly group: GroupKey | undefined;
   readonly decisions: readonly ClusterDecision[];
 }
 
-/** One PlacementDecision of a placement as it stands on the hub. */
+/** One PlacementDecision of a placement as it is on the hub. */
 export interface DecisionPage extends ListedPage {
   /** False: its owner reference is missing, so it would outlive the placement. */
   readonly owned: boolean;
@@ -73,7 +73,7 @@ export function publishedClusters(pages: readonly ListedPage[]): readonly string
   return [...new Set(listedClusters([...pages].sort(byPageNumber)))];
 }
 
-/** All that the pages or groups list, as they list it. */
+/** All clusters of the pages or groups, in their order. */
 export function listedClusters(
   parts: readonly { readonly decisions: readonly ClusterDecision[] }[],
 ): readonly string[] {

@@ -2,8 +2,8 @@ import { byPageNumber, type DecisionPage } from './decision-page.ts';
 import type { PageAction, SettledPage } from './plan-pages.ts';
 
 /**
- * What stays published, each cluster once: a change that was cut short between adding and removing lists those that it moves twice, and
- * would go on to while what comes next is held. The first page keeps a cluster.
+ * Lists each published cluster once. A change that was interrupted between adding and removing lists moved clusters
+ * twice, and would do so as long as the next change is held. The first page keeps the cluster.
  */
 export function listOnce(pages: readonly DecisionPage[]): {
   readonly actions: readonly PageAction[];

@@ -8,17 +8,17 @@ import {
   sameGroup,
 } from './decision-page.ts';
 
-/** Where a page stands in the plan. `before` is undefined for a page that has yet to be made. */
+/** A page in the plan. `before` is undefined for a page that does not exist yet. */
 export interface LaidOutPage {
   readonly name: string;
   readonly before: DecisionPage | undefined;
   /** Undefined: no group needs the page any more. */
   readonly group: GroupKey | undefined;
-  /** Clusters at home here when all is done: those that stayed and those that came. */
+  /** Clusters that the page lists when all is done. */
   readonly home: ReadonlySet<string>;
   /** Clusters of `home` that the page does not list yet. */
   readonly arrivals: ReadonlySet<string>;
-  /** Clusters the page lists that are at home on another page. */
+  /** Clusters that the page lists and that belong on another page. */
   readonly leaving: ReadonlySet<string>;
 }
 
@@ -32,7 +32,7 @@ interface Draft {
 }
 
 export interface LayoutHints {
-  /** Does an object of others have this name? Default: never. */
+  /** Whether another object has this name. Default: never. */
   readonly isTaken?: ((name: string) => boolean) | undefined;
   /** As they were published last: others may have changed them since. */
   readonly before?: readonly PublishedPage[] | undefined;
@@ -117,8 +117,8 @@ function followTheirGroup(
 }
 
 /**
- * What others took from a page goes back to it, and a page that they deleted is made again. Not what is listed elsewhere by now, or goes
- * to another group.
+ * Puts back what others removed from a page, and creates pages again that they deleted; not for clusters that another
+ * page lists now, or that belong to another group.
  */
 function putBack(
   drafts: Draft[],

@@ -11,8 +11,8 @@ export type PageAction =
 
 export interface PagePlan {
   /**
-   * In this order, one after the other; a failure stops the rest. Whatever prefix was carried out, each cluster that was and
-   * stays selected is listed, and no cluster is removed before every new one is listed.
+   * To be made in this order, one after the other; a failure stops the rest. After any prefix of the writes, each
+   * cluster that was and stays selected is listed, and no cluster is removed before every new one is listed.
    */
   readonly actions: readonly PageAction[];
   /** The pages when all is done, in page order. */

@@ -1,23 +1,23 @@
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import type { DesiredGroup } from './decision-page.ts';
 
-/** What a record is made of. */
+/** The inputs of a record. */
 export interface PublishedDecision {
   readonly placement: string;
   readonly result: ScheduleResult;
   readonly groups: readonly DesiredGroup[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The release that let this very change through; `by`: who gave it by hand. */
+  /** The release that approved this change; `by`: who released by hand. */
   readonly released: { readonly token: string; readonly by?: string | undefined } | undefined;
   /** Found at a restart. */
   readonly found?: FoundPublication | undefined;
 }
 
-/** What is known of a publication that the process before this one made and did not record. */
+/** A publication of the previous process that it did not record. */
 export interface FoundPublication {
   /** When it was made (ms), if that is known. */
   readonly atMs: number | undefined;
-  /** It is a change that was noted before it was made and is done: what it removed counts toward the budget. */
+  /** The change was announced before it was made, and is complete: its removals count toward the budget. */
   readonly counts: boolean;
 }

@@ -1,9 +1,9 @@
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';
 
-/** One in each namespace that has published decisions: whoever may read the placements' namespace may read their history. */
+/** One in each namespace that has published decisions: users who may read the placements' namespace may read their history. */
 export const RECORDS_NAME = 'berth-records';
-/** On it, so that all of them are found by one list. */
+/** Label of these ConfigMaps, so that one list request finds them all. */
 export const RECORDS_LABEL = 'berth.dev/records';
 
 /** A record without its inputs and without the decision's text: small enough for a hub to keep. Plain JSON. */
@@ -63,7 +63,7 @@ function inBrief(names: readonly string[]): NamesInBrief {
   return { count: names.length, names: names.slice(0, MAX_NAMES) };
 }
 
-/** Of one namespace, the newest stay: so many of each placement, so many in all, so many characters. */
+/** Limits of one namespace; the newest records stay. */
 export interface RecordLimits {
   readonly perPlacement: number;
   readonly records: number;
@@ -108,7 +108,7 @@ export function planRecordData(
 }
 
 /**
- * Those that tell anything new. A controller that begins without a past (its disk is new) records what it finds on the hub; where the
+ * Those with new information. A controller that begins without a past (its disk is new) records what it finds on the hub; where the
  * last record says as much, another controller published and recorded it.
  */
 export function newRecords(

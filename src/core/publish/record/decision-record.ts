@@ -2,7 +2,7 @@ import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import type { DesiredGroup } from '../pages/decision-page.ts';
 import type { Digest } from '../approval/plan-token.ts';
 
-/** What is kept of one publication. Plain JSON; `hash` identifies it and covers everything else in it. */
+/** The record of one publication. Plain JSON; `hash` identifies it and covers all other fields. */
 export interface DecisionRecord {
   readonly hash: string;
   /** `namespace/name` */
@@ -14,7 +14,7 @@ export interface DecisionRecord {
   readonly engineVersion: string;
   /** Commit that the hub was last synced to, with its author; null when objects come from elsewhere. */
   readonly commit: { readonly id: string; readonly author: string; readonly subject: string } | null;
-  /** Revision of the inventory: one more with every object that changed since the start. */
+  /** Revision of the inventory: the number of object changes since the start. */
   readonly inventoryRevision: number;
   /** Hash of the inputs; they are kept under it. */
   readonly inputs: string;
@@ -22,14 +22,14 @@ export interface DecisionRecord {
   readonly decided: string;
   /** How many clusters were published. */
   readonly clusters: number;
-  /** What was published, where that is not what was decided (a move is under way); else null. */
+  /** What was published, if it differs from the decision (a move is in progress); else null. */
   readonly published: readonly DesiredGroup[] | null;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Plan token of a release that let this through, and who released. */
+  /** Plan token of the release that approved this, and who released. */
   readonly released: { readonly token: string; readonly by: string } | null;
   /**
-   * Made after a restart, of what stood on the hub: the controller was killed before it wrote one. Inputs and decision are those of the
+   * Made after a restart, of what was on the hub: the controller was killed before it wrote one. Inputs and decision are those of the
    * restart, the commit is the last one that had been read.
    */
   readonly afterRestart?: true | undefined;
@@ -43,7 +43,7 @@ export interface SealedRecord {
   readonly text: string;
 }
 
-/** Fields are hashed in the order in which they stand in the record. */
+/** Fields are hashed in the order in which they are in the record. */
 export function sealRecord(digest: Digest, record: Omit<DecisionRecord, 'hash'>): SealedRecord {
   const text = JSON.stringify(record);
   const hash = digest(text).slice(0, 16);

@@ -8,15 +8,15 @@ import { groupsOfPages } from './recorded-groups.ts';
 export interface LastPublication {
   readonly pages: readonly SettledPage[];
   /**
-   * Writes were begun after it, and nobody knows how far they got: the clusters that they may have taken away. Undefined: nothing was
-   * begun, so that the hub is to show exactly these pages.
+   * The clusters that unfinished writes after it may have removed. Undefined: no writes were started, so the hub must
+   * show exactly these pages.
    */
   readonly leaving: readonly string[] | undefined;
 }
 
 /**
- * What is published: what the hub lists, and what others took from there. Who deletes a page decides nothing. Where nobody remembers what
- * was published, it is what the hub lists.
+ * The published pages: what the hub lists, plus what others removed from it. Deleting a page decides nothing. If the
+ * last publication is unknown, what the hub lists counts.
  */
 export function publishedPages(
   pages: readonly DecisionPage[],
@@ -28,7 +28,10 @@ export function publishedPages(
   return taken.length === 0 ? standing : [...standing, ...taken];
 }
 
-/** Did others change which clusters the pages list? Not where nobody remembers. Cheap where nobody did: it is asked at every look. */
+/**
+ * Whether others changed which clusters the pages list; false if the last publication is unknown. Cheap when they did
+ * not, because every pass asks.
+ */
 export function wasChanged(pages: readonly DecisionPage[], last: LastPublication | undefined): boolean {
   if (last === undefined) return false;
   if (last.leaving !== undefined) return takenFrom(listOnce(pages).pages, last).length > 0;
@@ -42,7 +45,7 @@ export function wasChanged(pages: readonly DecisionPage[], last: LastPublication
   });
 }
 
-/** From the pages on the hub to those that are published, where no new result is. */
+/** The plan that restores the published pages, when there is no new result. */
 export function planToStay(
   placementName: string,
   pages: readonly DecisionPage[],

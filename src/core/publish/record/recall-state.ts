@@ -31,7 +31,7 @@ export function recallState(
     const count = removed.count;
     if (spec !== specOfRemovals) removals = [];
     specOfRemovals = spec;
-    // A release begins anew.
+    // A release resets the counts.
     if (released != null) {
       removals = [];
       spent = withSpent(spent, released.token);

@@ -9,7 +9,7 @@ interface GroupMembers extends GroupKey {
   readonly clusters: readonly string[];
 }
 
-/** What stood on the hub after the publication that the record is of. */
+/** What was on the hub after the publication that the record is of. */
 export function recordedGroups(
   record: Pick<DecisionRecord, 'published' | 'decided'>,
 ): readonly GroupMembers[] {
@@ -40,7 +40,7 @@ export function membersOf({ name, index, decisions }: DesiredGroup): GroupMember
   return { name, index, clusters: decisions.map(({ clusterName }) => clusterName) };
 }
 
-/** The same clusters in the same groups, however they lie on pages. */
+/** The same clusters in the same groups, on any pages. */
 export function sameMembers(a: readonly GroupMembers[], b: readonly GroupMembers[]): boolean {
   return membersText(a) === membersText(b);
 }
@@ -52,7 +52,7 @@ function membersText(groups: readonly GroupMembers[]): string {
   return [...new Set(lines)].sort().join('\n');
 }
 
-/** Names what stands on the pages; cheap, since it is made of every publication. */
+/** Digest of the pages; cheap, because it is computed for every publication. */
 export function pagesDigest(digest: Digest, groups: readonly DesiredGroup[]): string {
   const text = groups.map(({ name, index, decisions }) => {
     let clusters = `${index} ${name}`;

@@ -8,16 +8,17 @@ import type { PublishState } from '../judge/publish-state.ts';
 import { recordedDecisions } from './recorded-groups.ts';
 
 /**
- * What the controller before this one published last, from the last record of the placement. Only where nothing can have been published
- * after it: the state names this very record, the status, which is written when all is done, counts as many clusters, and the hub lists
- * none that the record lacks. Otherwise (another controller was at work meanwhile, the data directory is an old copy, or the record was lost),
- * and where none of its clusters is missing, undefined: then what was published is what stands on the hub. A hub that was restored from a
- * backup shows an older state; there the record alone counts, unless a change was under way.
+ * What the previous controller published last, from the last record of the placement. Defined only where nothing can
+ * have been published after it: the state names this record, the status, which is written when all is done, counts as
+ * many clusters, and the hub lists none that the record lacks. Otherwise (another controller was at work meanwhile,
+ * the data directory is an old copy, or the record was lost), and where none of its clusters is missing, undefined:
+ * then what was published is what is on the hub. A hub that was restored from a backup shows an older state; there
+ * the record alone counts, unless a change was under way.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;
   readonly state: PublishState | undefined;
-  /** As it stands on the hub. */
+  /** As it is on the hub. */
   readonly placement: Placement;
   readonly pages: readonly DecisionPage[];
   readonly isHubRestored: boolean;
@@ -62,7 +63,7 @@ function without(groups: readonly DesiredGroup[], clusters: ReadonlySet<string>)
   }));
 }
 
-/** A record tells groups, not pages: what is missing was most likely on the pages that are missing, else on one that is there. */
+/** A record has groups, not pages: what is missing was most likely on the pages that are missing, else on one that is there. */
 function pagesOf(
   missing: readonly DesiredGroup[],
   placement: Placement,

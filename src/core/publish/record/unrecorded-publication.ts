@@ -6,7 +6,7 @@ import type { Digest } from '../approval/plan-token.ts';
 import type { PublishState } from '../judge/publish-state.ts';
 import { groupsOfPages, membersOf, pagesDigest, recordedGroups, sameMembers } from './recorded-groups.ts';
 
-/** What was found on the hub and is in no record: published in the moment in which the process before this one was killed. */
+/** A publication on the hub without a record: the previous process was killed between publishing and recording. */
 export interface UnrecordedPublication {
   readonly groups: readonly DesiredGroup[];
   /** Compared with the last record of the placement. */
@@ -32,8 +32,9 @@ interface Past {
 }
 
 /**
- * Records are written behind the publications, so that nobody waits for them. What a killed process did not get to write is found at
- * the next start: on its first look at a placement, before it writes anything, the controller compares the pages with the last record.
+ * Records are written after the publications, so that nothing waits for them. Records that a killed process did not
+ * write are found at the next start: in the first pass over a placement, before it writes anything, the controller
+ * compares the pages with the last record.
  * @returns undefined when the pages are as the last record says
  */
 export function unrecordedPublication(

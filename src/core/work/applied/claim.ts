@@ -1,11 +1,13 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../model/object-meta.ts';
 
 /**
- * The uid of the AppliedManifestWork that applied an object and has not put its owner reference on it yet. Server-side apply
- * cannot carry the reference itself: it would belong to the field manager, which all works share, and the next work to apply the
- * object would take it away. Without the claim an agent that dies in between leaves an object that nobody can prove to be its own.
+ * The uid of the AppliedManifestWork that applied an object and has not put its owner reference on it yet.
+ * Server-side apply cannot carry the reference itself: it would belong to the field manager, which all works share,
+ * and the next work to apply the object would take it away. Without the claim an agent that dies in between leaves an
+ * object that nobody can prove to be its own.
  *
- * A label and no annotation, because Deployments and StatefulSets copy their annotations to what they make, for good.
+ * A label and no annotation, because Deployments and StatefulSets copy their annotations to what they create,
+ * permanently.
  */
 export const CLAIM_LABEL = 'berth.dev/claimed-by';
 
@@ -18,7 +20,7 @@ export function withClaim(manifest: KubeObject, { uid }: OwnerReference): KubeOb
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
-/** Whoever claimed it: what stands under an owner reference, or is to stand without one, needs no claim. */
+/** Of any owner: an object with an owner reference, or one that needs none, needs no claim. */
 export function withoutClaim(labels: ObjectMeta['labels']): ObjectMeta['labels'] {
   // `null` is what Go clients write for no labels.
   if (labels?.[CLAIM_LABEL] === undefined) return labels;

@@ -69,7 +69,7 @@ function describe(object: KubeObject, rule: ConditionRule, result: boolean, budg
   );
 }
 
-/** What a rule says about its result; undefined when it says nothing. A message that fails is told as the message. */
+/** What a rule says about its result; undefined when it says nothing. A message that fails is reported as the message. */
 function messageOf(
   object: KubeObject,
   rule: Pick<ConditionRule, 'message' | 'messageExpression'>,

@@ -69,7 +69,7 @@ function observedEntry(
   if (observation.kind === 'denied')
     return deniedEntry({ ...entry, conditions }, observation, { generation, now });
   if (observation.kind !== 'present') {
-    // What an object said before it went stands for the present generation too, as long as the rule does.
+    // The last result of an object that is gone counts for the present generation too, as long as the rule exists.
     const ruled = new Set(observation.kind === 'incomplete' ? [] : observation.ruleTypes);
     conditions = conditions.map((condition) =>
       isRuleCondition(condition) && ruled.has(condition.type)
@@ -81,7 +81,7 @@ function observedEntry(
   const values = observation.feedback?.values ?? [];
   const changed = !jsonEqual(entry.statusFeedback?.values ?? [], values);
   const synced = feedbackCondition(observation.feedback);
-  // The time tells when the values last changed.
+  // The time is when the values last changed.
   conditions = setCondition(conditions, changed ? { ...synced, lastTransitionTime: now } : synced, now);
   for (const rule of observation.rules)
     conditions = setCondition(conditions, { ...rule, observedGeneration: generation }, now);

@@ -1,7 +1,7 @@
 import type { KindInfo } from '../../model/kinds.ts';
 import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
 
-/** What the agent may tell the hub about an object. */
+/** What the agent may report to the hub about an object. */
 export interface ReportableObject {
   readonly object: KubeObject;
   /** Of a Secret: what is left out, for people. */

@@ -1,6 +1,6 @@
 import type { FeedbackJsonPath } from '../../model/kind/manifest-work.ts';
 
-/** What WellKnownStatus stands for, by `group/version/kind`. Kinds that are not listed have no well-known status. */
+/** The paths of WellKnownStatus, by `group/version/kind`. Kinds that are not listed have no well-known status. */
 const WELL_KNOWN: Readonly<Record<string, readonly FeedbackJsonPath[]>> = {
   'apps/v1/Deployment': [
     { name: 'ReadyReplicas', path: '.status.readyReplicas' },

@@ -34,7 +34,7 @@ export function isInFolder(file: string, folder: string): boolean {
 /**
  * Fills works from the folders they name. A folder that is empty, holds a file with an error, or holds objects of the hub
  * makes its work a problem and leaves it out: a work with a manifest too few would delete what is missing.
- * @param root what stands before the paths of the repository in `location.file`, with its slash
+ * @param root what is before the paths of the repository in `location.file`, with its slash
  */
 export function inlineManifests<S extends SourceObject>(
   sources: readonly S[],
@@ -82,7 +82,7 @@ function fill<S extends SourceObject>(source: S, folder: string, repository: Rep
     return refuse(
       'manifests-broken',
       `${broken.location.file} cannot be read`,
-      'the work stays as it was until the file is mended',
+      'the work stays as it was until the file is corrected',
     );
   const inside = repository.sources.filter(({ location }) => isInFolder(location.file, path));
   if (inside.length === 0)

@@ -43,7 +43,7 @@ function matches(
   );
 }
 
-/** `*` stands for any run of characters, anchored at both ends. Linear in the text: no regular expression to blow up. */
+/** `*` matches any run of characters, anchored at both ends. Linear in the text, unlike a regular expression. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const parts = pattern.split('*');
   const first = parts[0] as string;

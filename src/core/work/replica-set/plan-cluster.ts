@@ -8,7 +8,10 @@ interface ClusterPlan {
   readonly error?: string;
 }
 
-/** What it takes to give a cluster the wanted content; where a handover has to wait for the cluster, a later pass goes on. */
+/**
+ * Plans the writes that give a cluster the wanted content; where a handover must wait for the cluster, a later pass
+ * continues.
+ */
 export function planCluster(
   input: ReplicaSetInput,
   placement: string,
@@ -40,7 +43,7 @@ export function planCluster(
   };
 }
 
-/** A bridge stands: the cluster is in the middle of a change that has begun, and goes on whatever else waits. */
+/** There is a bridge: the cluster is in the middle of a change, which continues whatever else waits. */
 export function isHandingOver({ works }: ClusterWorks): boolean {
   for (const part of works.keys()) if (part >= FIRST_BRIDGE_PART) return true;
   return false;

@@ -71,7 +71,7 @@ interface Held {
   readonly objects: ReadonlyMap<string, boolean>;
 }
 
-/** The objects that a work holds, by key: has its cluster applied each as it stands there now? */
+/** The objects that a work holds, by key: has its cluster applied the current version of each? */
 function appliedObjects({ metadata, spec, status }: ManifestWork): ReadonlyMap<string, boolean> {
   const reported = new Map(
     status?.resourceStatus?.manifests?.map((one) => [one.resourceMeta.ordinal, one.conditions] as const),

@@ -17,7 +17,7 @@ export interface PlacementPlan {
   readonly recheckAfterMs?: number | undefined;
 }
 
-/** What one placement reference asks for: works to write, works that have to go, and what to say about it. */
+/** Plans one placement reference: works to write, works to delete, and its status. */
 export function planPlacement(
   input: ReplicaSetInput,
   ref: PlacementReference,
@@ -84,7 +84,7 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
   if (!plan.ok)
     return { actions: [], leaving: [], outcome: { ...nothing, state: 'misconfigured', message: plan.error } };
   const selected = new Set(groups.flatMap(({ clusters }) => clusters));
-  // While decisions are being written a group may not be there yet: who comes first cannot be told.
+  // While decisions are being written a group may not be there yet: the order is not known.
   const early =
     strategy.type !== 'All' &&
     input.rules === 'berth' &&
@@ -123,7 +123,7 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
   };
 }
 
-/** Content that is still on its way from work to work counts as begun, however well its works are doing. */
+/** A cluster with manifests that move between works counts as in progress, whatever its works report. */
 function halfway(progress: WorkProgress): WorkProgress {
   return progress.status === 'Failed' ? progress : { ...progress, status: 'Progressing' };
 }

@@ -29,7 +29,7 @@ export function planReplicaSet(input: ReplicaSetInput): ReplicaSetPlan {
     if (planned.recheckAfterMs !== undefined)
       recheckAfterMs = Math.min(recheckAfterMs ?? Number.POSITIVE_INFINITY, planned.recheckAfterMs);
   }
-  // A reference that leads nowhere may be a slip of the pen: what was there before stays until it is mended.
+  // A reference to a missing placement may be a typing error: what was there before stays until it is corrected.
   if (outcomes.every(({ state }) => state === 'planned'))
     for (const group of groups.filter(({ placement }) => !refs.some(({ name }) => name === placement)))
       leaving.push({ group, reason: `placement ${group.placement} is not referenced any more` });

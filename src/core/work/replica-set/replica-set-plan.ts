@@ -43,7 +43,7 @@ export type WorkAction =
     }
   | { readonly type: 'delete'; readonly current: ManifestWork; readonly reason: string };
 
-/** What became of one placement reference. */
+/** The result of one placement reference. */
 export interface PlacementOutcome {
   readonly name: string;
   readonly state: 'planned' | 'placement-missing' | 'incomplete' | 'misconfigured';

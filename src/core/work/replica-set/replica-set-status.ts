@@ -22,7 +22,7 @@ export interface PassOutcome {
   readonly failure: string | undefined;
 }
 
-/** Turns what was planned and what the works say into the replica set's status. */
+/** Computes the replica set's status from the plan and the works. */
 export function replicaSetStatus(
   replicaSet: ManifestWorkReplicaSet,
   plan: ReplicaSetPlan,

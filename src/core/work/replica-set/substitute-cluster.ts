@@ -10,7 +10,7 @@ export type Substituted =
 
 /**
  * Replaces `${cluster.name}`, `${cluster.labels['key']}` and `${cluster.claims['key']}` in every text of the manifests
- * (keys stay). `:-text` after the expression stands in for what the cluster does not have; `$${` is a literal `${`. There
+ * (keys stay). `:-text` after the expression is the default for what the cluster does not have; `$${` is a literal `${`. There
  * is nothing more: no functions, no conditions, so a template can be checked by reading it.
  */
 export function substituteCluster(spec: ManifestWorkSpec, cluster: ManagedCluster): Substituted {

@@ -15,9 +15,9 @@ export interface WorkProgress {
 export const ROLLED_OUT_AT_ANNOTATION = 'berth.dev/rolled-out-at';
 
 /**
- * How far one cluster is with the content of its work. With a Progressing rule in the work both sets of rules answer as
- * upstream does. Without one upstream says ToApply for ever; ours derives the answer from Applied, Available, Degraded and
- * the feedback of well-known workloads.
+ * The rollout progress of one cluster. With a Progressing rule in the work both sets of rules answer as upstream
+ * does. Without one upstream says ToApply forever; ours derives the answer from Applied, Available, Degraded and the
+ * feedback of well-known workloads.
  */
 export function workProgress(work: ManifestWork, rules: RolloutRules): WorkProgress {
   const byRule = progressByRule(work);
@@ -42,7 +42,7 @@ function progressByRule(work: ManifestWork): WorkProgress {
 
 /**
  * Ours: what was written but not yet confirmed is in progress, so that a cluster that never answers times out; and no time
- * lies before the writing: a condition that stays False over a change of content keeps its old time, which would make
+ * is before the writing: a condition that stays False over a change of content keeps its old time, which would make
  * minSuccessTime count from the version before.
  */
 function afterWriting(work: ManifestWork, byRule: WorkProgress, rules: RolloutRules): WorkProgress {

@@ -9,7 +9,7 @@ export interface WorkloadReadiness {
 }
 
 /**
- * Reads readiness out of the well-known feedback of a work (ReadyReplicas, NumberReady, JobComplete, PodReady …).
+ * Reads readiness from the well-known feedback of a work (ReadyReplicas, NumberReady, JobComplete, PodReady …).
  * Manifests without feedback say nothing: they are ready when they exist.
  */
 export function readWorkloads(work: ManifestWork): WorkloadReadiness {
@@ -68,7 +68,7 @@ function waitingFor(kind: string, values: Values, manifest: KubeObject | undefin
   }
 }
 
-/** Only where a rule asks for `UpdatedReplicas`: it tells new pods from those of the version before. */
+/** Only where a rule asks for `UpdatedReplicas`: it distinguishes new pods from those of the version before. */
 function updatedShort(values: Values, desired: number): string | undefined {
   return values.has('UpdatedReplicas')
     ? shortOf('updated', values.get('UpdatedReplicas'), desired)

@@ -2,12 +2,12 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import { jsonEqual } from '../../model/json-equal.ts';
 import { foldStringData } from './secret-data.ts';
 
-/** What the Update strategy wants the object's content (everything but metadata) to become. */
+/** The object's content (everything but metadata) under the Update strategy. */
 export interface ContentPlan {
   readonly content: Content;
-  /** The API server cannot change the object into this: delete it and make it new. */
+  /** The API server cannot change the object into this: delete and create it again. */
   readonly recreate?: boolean;
-  /** If the API server refuses the change as invalid, delete and make new. */
+  /** If the API server refuses the change as invalid, delete and create it again. */
   readonly recreateWhenInvalid?: boolean;
 }
 

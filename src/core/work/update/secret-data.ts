@@ -9,7 +9,7 @@ export function foldStringData(secret: Fields): Fields {
   const data: Record<string, unknown> = { ...(rest['data'] as Fields | undefined) };
   for (const [key, value] of Object.entries(stringData as Record<string, string>)) {
     if (Object.hasOwn(data, key))
-      throw new InputError('stands in data and in stringData, expected in one of them', {
+      throw new InputError('is in data and in stringData, expected in one of them', {
         code: 'work.secret-key',
         subject: `Secret key ${key}`,
       });

@@ -9,9 +9,9 @@ interface ManagedFields {
 }
 
 /**
- * Is a live object proven to be just what our write of this content made of it? Then everything it has beyond the content is the
- * API server's defaults, and writing again would change nothing. Proof: the content is in it, and by the record of field
- * ownership nobody else ever set anything but metadata and status.
+ * Whether a live object is provably the result of our write of this content. Then everything it has beyond the
+ * content is the API server's defaults, and writing again would change nothing. Proof: the content is in it, and by
+ * the record of field ownership nobody else ever set anything but metadata and status.
  * @param live with managedFields, as read from the server
  */
 export function isUntouched(wanted: KubeObject, live: KubeObject): boolean {

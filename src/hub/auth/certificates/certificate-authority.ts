@@ -75,7 +75,7 @@ export class CertificateAuthority {
     return this.#issuePair({ subject, usage: 'client', nowMs, lifetimeMs });
   }
 
-  /** A client certificate for a key that somebody else holds. */
+  /** A client certificate for a key of the requester. */
   async signClientKey(
     request: Pick<IssueRequest, 'subject' | 'publicKeyDer' | 'keyUsages' | 'lifetimeMs'>,
     nowMs: number,
@@ -131,7 +131,7 @@ function typedName({ commonName, organizations }: CertificateSubject): x509.Name
   ]);
 }
 
-/** Reads what was issued again. @throws BugError when it is not for the very names and key that were asked for */
+/** Checks the issued certificate. @throws BugError when it is not for the very names and key that were asked for */
 function requireExact(der: Buffer, { subject, publicKeyDer }: IssueRequest): void {
   const fields = readCertificate(der);
   const issued = fields === undefined ? undefined : readSubject(fields.subjectDer);

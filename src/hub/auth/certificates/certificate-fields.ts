@@ -1,6 +1,6 @@
 import { DER_TAG, readWithin } from './der.ts';
 
-/** The parts of a certificate that say who it is for, as they stand in its bytes. */
+/** The parts of a certificate that say who it is for, as they are in its bytes. */
 export interface CertificateFields {
   /** DER of the Name. */
   readonly subjectDer: Buffer;

@@ -1,12 +1,12 @@
 import { DER_TAG, readDer, readWithin } from './der.ts';
 
-/** The user and groups that a client certificate stands for. */
+/** The user and groups that a client certificate represents. */
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
 }
 
-/** A name that says exactly one thing to every reader, or why it does not. */
+/** A name with one meaning for every reader, or why it is ambiguous. */
 export type SubjectReading =
   | { readonly kind: 'subject'; readonly subject: CertificateSubject }
   | { readonly kind: 'unusable'; readonly why: string };
@@ -16,7 +16,10 @@ const ORGANIZATION = '55040a';
 /** Far above the longest names of OCM's agents and add-ons; X.520's limit of 64 is below them, and nobody keeps it. */
 const LONGEST_NAME_BYTES = 1024;
 const MOST_ORGANIZATIONS = 64;
-/** C0, C1, line and paragraph separators, marks that turn the direction of text: they make one name look like another. */
+/**
+ * C0, C1, line and paragraph separators, marks that change the direction of text: they make one name look like
+ * another.
+ */
 const CONTROL = /[\p{Cc}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u;
 
 /** What is wrong with the name of a user or group; undefined when nothing is. */

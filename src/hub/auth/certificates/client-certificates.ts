@@ -8,7 +8,7 @@ import { BACKDATE_MS } from './certificate-validity.ts';
 /** id-kp-clientAuth, RFC 5280 section 4.2.1.12. */
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
-/** Whom a certificate stands for. */
+/** The user that a certificate represents. */
 export interface CertifiedUser {
   readonly user: UserInfo;
   /** To the second. */
@@ -24,7 +24,7 @@ interface Holder extends CertifiedUser {
 const shownCertificates = new WeakMap<object, X509Certificate | null>();
 
 /**
- * Tells whom a client certificate stands for in one cluster. TLS proves that the client holds the key; whether the
+ * The user that a client certificate represents in one cluster. TLS proves that the client holds the key; whether the
  * certificate counts is decided here for each cluster by its own authority, because one connection may lead to several
  * clusters. Certificates are issued by the authority directly, so there are no chains to follow.
  */

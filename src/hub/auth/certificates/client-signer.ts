@@ -6,12 +6,15 @@ import type { CertificateSubject } from './certificate-subject.ts';
 import { readSubject } from './certificate-subject.ts';
 import { MASTERS_GROUP } from '../rbac/authorizer.ts';
 
-/** The one signer that the hub is: certificates of clients of its own API. */
+/** The only signer of the hub: client certificates for its own API. */
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 /** kube-controller-manager's `--cluster-signing-duration` unless given. */
 const LONGEST_SECONDS = 365 * 86_400;
 const SHORTEST_SECONDS = 600;
-/** Extension servers believe this user whatever it says of others. Its certificates come from an authority of their own. */
+/**
+ * Extension servers trust this user's headers about other users. Its certificates come from an authority of their
+ * own.
+ */
 export const FRONT_PROXY = 'front-proxy';
 
 /** What to sign, or why not: the text of the condition `Failed`. */

@@ -9,11 +9,13 @@ import { writePrivateFile } from '../files/private-file.ts';
 import { createAuthority } from './self-signed-authority.ts';
 import { createSigningKey } from '../tokens/service-account-tokens.ts';
 
-/** The authorities of one cluster. A certificate of one cluster is nothing to another. */
+/** The authorities of one cluster. A certificate of one cluster is invalid in the others. */
 export interface ClusterAuthorities {
   /** Issues the client certificates of the cluster's own users. */
   readonly clients: CertificateAuthority;
-  /** Vouches for users towards extension servers; no request leads to a certificate of it. */
+  /**
+   * Issues the certificate that authenticates the hub to extension servers; no certificate request is signed by it.
+   */
   readonly frontProxy: CertificateAuthority;
 }
 
@@ -21,7 +23,10 @@ const HUB = 'ca';
 const HUB_FRONT_PROXY = 'front-proxy-ca';
 const MEMBERS = 'members.json';
 
-/** The keys of one data directory, below `pki/`: made at the first start, kept for good, readable by the owner alone. */
+/**
+ * The keys of one data directory, below `pki/`: created at the first start, kept permanently, readable by the owner
+ * alone.
+ */
 export class KeyStore {
   /** Issues the serving certificate of all clusters, and the client certificates of the hub's users. */
   readonly authority: CertificateAuthority;

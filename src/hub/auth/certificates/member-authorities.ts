@@ -8,7 +8,9 @@ import { createAuthority } from './self-signed-authority.ts';
 export interface ClusterPairs {
   /** Issues the client certificates of the cluster's own users. */
   readonly clients: PemPair;
-  /** Vouches for users towards extension servers; no request leads to a certificate of it. */
+  /**
+   * Issues the certificate that authenticates the hub to extension servers; no certificate request is signed by it.
+   */
   readonly frontProxy: PemPair;
 }
 

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
  * no file but a pipe or a device is written to as it is.
  */
 export function writePrivateFile(path: string, content: string | Uint8Array): void {
-  // A file put in the place of /dev/stdout or /dev/null would be there for everybody, and for good.
+  // A file put in the place of /dev/stdout or /dev/null would be there for every user, permanently.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return writeFileSync(path, content);
   const temporary = `${path}.new`;
   // Where others may write, one of them may have put a file or a link there to read along: it goes, or this fails.

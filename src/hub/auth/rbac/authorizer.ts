@@ -14,7 +14,7 @@ interface Grant {
   readonly rules: readonly PolicyRule[];
 }
 
-/** Stored objects never change, so what was read from one holds as long as it does. */
+/** Stored objects never change, so what was read from one is valid while it is stored. */
 const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
 const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
 
@@ -25,7 +25,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 
 /**
  * RBAC from the stored roles and bindings, by subject: with a few bindings for each of thousands of agents, a request
- * looks only at its own. The index is made anew after any of them changed; a grant that outlives its binding would be a hole.
+ * looks only at its own. The index is created again after any of them changed; a grant that outlives its binding would be a hole.
  */
 export class Authorizer {
   readonly #store: ObjectStore;

@@ -68,7 +68,7 @@ export class Revocations {
     const { value } = this.#file;
     if (value === undefined) return;
     const all = new Map(this.#known);
-    // Whoever deletes the list, and has a new one made, takes nothing off it before the next start.
+    // Deleting the list, so that a new one is created, removes nothing from it before the next start.
     for (const [user, untilMs] of value) all.set(user, Math.max(untilMs, all.get(user) ?? 0));
     this.#known = all;
     this.#revision += 1;

@@ -5,7 +5,7 @@ const ALGORITHM = 'ES256';
 /** No token that is asked for lives longer; those of legacy Secrets do. */
 export const LONGEST_LIFETIME_SECONDS = 365 * 86_400;
 
-/** Whom a ServiceAccount token speaks for. */
+/** The ServiceAccount of a token. */
 export interface TokenSubject {
   readonly namespace: string;
   readonly name: string;

@@ -52,7 +52,7 @@ export const dnsLabel: NameRule = (name) => {
   return [...problems.slice(0, -1), 'must not contain dots'];
 };
 
-/** Anything that can stand between two slashes of a path: RBAC's names. */
+/** Any text that can be one segment of a path: RBAC's names. */
 export const pathSegment: NameRule = (name) => {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   if (!name.includes('/') && !name.includes('%')) return NOTHING;

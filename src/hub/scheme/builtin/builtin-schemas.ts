@@ -75,7 +75,7 @@ function applyHead(schema: Mutable<Schema>, head: string, name: string): void {
   }
   if (FREE_FORM.has(name)) {
     schema.preserveUnknown = true;
-    // JSON of any sort may stand in a JSON value; a RawExtension holds an object.
+    // JSON of any sort may be in a JSON value; a RawExtension holds an object.
     if (name.startsWith('extensions:')) schema.type = '';
   }
 }

@@ -27,7 +27,7 @@ export const listOf = (items: JsonObject, more: More = {}): JsonObject => ({ typ
 export const atomicList = (items: JsonObject, more: More = {}): JsonObject =>
   listOf(items, { 'x-kubernetes-list-type': 'atomic', ...more });
 
-/** A list whose items are told apart by `keys`. */
+/** A list whose items are identified by `keys`. */
 export const listBy = (keys: readonly string[], items: JsonObject, more: More = {}): JsonObject =>
   listOf(items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [...keys], ...more });
 

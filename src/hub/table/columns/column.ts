@@ -67,7 +67,7 @@ export function labelsText(labels: JsonValue | undefined): string {
     .join(',');
 }
 
-/** A column that shows a field as it stands. */
+/** A column that shows a field unchanged. */
 export const fieldColumn = (name: string, path: string, more: Parameters<typeof column>[2] = {}): Column =>
   column(name, (object) => textOf(object, path), more);
 

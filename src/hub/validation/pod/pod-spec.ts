@@ -50,7 +50,7 @@ export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: 
   checkNames(spec, at);
 }
 
-/** What stands at the end: names of other objects, deadlines, tolerations. */
+/** Checked last: names of other objects, deadlines, tolerations. */
 function checkNames(spec: JsonObject, at: Place): void {
   const named = (key: string): void => {
     const name = textAt(spec, key);

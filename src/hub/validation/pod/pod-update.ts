@@ -108,7 +108,7 @@ function startsWithTerm(term: JsonObject, old: JsonObject): boolean {
   );
 }
 
-/** A spec without what may change. A pod that is not scheduled yet may still be told where to go. */
+/** A spec without what may change. A pod that is not scheduled yet may still get other scheduling rules. */
 function fixedPart(spec: JsonObject, gated: boolean): JsonObject {
   const {
     activeDeadlineSeconds: _deadline,

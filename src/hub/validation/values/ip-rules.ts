@@ -28,7 +28,7 @@ export function isWithin(inner: Cidr, outer: Cidr): boolean {
   return maskIp(address, outer.prefix).bits === outer.address.bits;
 }
 
-/** Whether an IP address stands there; reports when not. */
+/** Whether an IP address is there; reports when not. */
 export function checkLegacyIp(text: string, at: Place): boolean {
   if (parseLegacyIp(text) !== undefined) return true;
   at.invalid(text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)');

@@ -111,7 +111,7 @@ export const DAEMON_SET_RULES: KindRules = {
   },
 };
 
-/** Pods of a workload that runs for ever. */
+/** Pods of a workload that runs forever. */
 export function checkAlwaysRunning(spec: JsonObject, kind: string, at: Place): void {
   const pod = objectAt(objectAt(spec, 'template'), 'spec');
   const place = at.at('template').at('spec');

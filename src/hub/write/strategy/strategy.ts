@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../wire/status-errors.ts';
 
 /** What one kind does besides what every kind does. All functions return new objects. */
 export interface Strategy {
-  /** Fills in values that belong to whoever writes (ownership counts them). `old` is undefined on create. */
+  /** Fills in values that belong to the writer (ownership counts them). `old` is undefined on create. */
   readonly fillIn?: (object: JsonObject, old: JsonObject | undefined, now: string) => JsonObject;
   /** Sets what the server decides on creation (nobody owns it). */
   readonly onCreate?: (object: JsonObject, now: string) => JsonObject;

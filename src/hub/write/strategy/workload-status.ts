@@ -37,7 +37,7 @@ export const DAEMON_SET_COUNTS: StatusCounts = {
 
 export const JOB_COUNTS: StatusCounts = { positive: ['active', 'succeeded', 'failed'] };
 
-/** Status feedback and whoever compares statuses sees the same numbers, and the same numbers missing, as on any cluster. */
+/** Status feedback, and clients that compare statuses, see the same numbers, and the same numbers missing, as on any cluster. */
 export function statusWithCounts(status: JsonObject, counts: StatusCounts): JsonObject {
   const result: JsonObject = { ...status };
   for (const name of counts.always ?? []) result[name] = getOwn(status, name) ?? 0;

@@ -45,7 +45,7 @@ describe('the value of an option', () => {
     { args: ['agent'], want: '--hub-kubeconfig: is missing, expected the kubeconfig file of the hub' },
     {
       args: ['agent', '--clusters', 'a.yaml', '--cluster-name', 'a'],
-      want: '--clusters: names clusters and hubs itself, expected it without',
+      want: '--clusters: already names clusters and hubs, expected it without',
     },
     { args: ['serve'], want: '--repo: got nothing, expected either --repo or --config' },
     {

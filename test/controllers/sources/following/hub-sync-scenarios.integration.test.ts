@@ -157,7 +157,7 @@ describe('Git and others on one hub', () => {
     expect(await fleet.berth(...release, '--token', 'ffffffffffff')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        new RegExp(`names other deletions .* under ${token}[^]*6 of 10 objects`),
+        new RegExp(`does not match the deletions .* under ${token}[^]*6 of 10 objects`),
       ) as string,
     });
     expect(await fleet.berth(...release, '--source', 'fleat', '--token', token)).toMatchObject({
@@ -193,7 +193,7 @@ describe('Git and others on one hub', () => {
     const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig];
     expect(await fleet.berth(...release, '--token', 'ffffffffffff')).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('Warning: the controller has not said') as string,
+      stderr: expect.stringContaining('Warning: the hub does not show') as string,
     });
     expect((await fleet.hub.api.get(CONFIG_MAP, parent))?.metadata.annotations).toMatchObject({
       'berth.dev/release': 'ffffffffffff',

@@ -419,7 +419,7 @@ describe('a change against the plan that was approved', () => {
     expect(wanted.groups === undefined).toBe(hold !== undefined);
     if (hold !== 'DiffersFromPlan') return;
     expect(wanted.hold?.message).toMatch(
-      /^This is not the plan that commit a{12} was approved with \([0-9a-f]{12}\): 1 of 4 clusters would go: c3\. /,
+      /^This is not the plan that commit a{12} was approved with \([0-9a-f]{12}\): 1 of 4 clusters would be removed: c3\. /,
     );
     // The way out names this very change.
     story.annotations = { 'berth.dev/release': wanted.hold?.token ?? '' };

@@ -163,7 +163,7 @@ describe('judgeResult', () => {
     const verdict = judgeResult(input({ published: names(1_000), result: resultOf(names(10)) }));
     expect(verdict).toMatchObject({ kind: 'held', token: '0123456789ab' });
     const message = verdict.kind === 'held' ? verdict.message : '';
-    expect(message).toContain('990 of 1000 clusters would go (budget 250)');
+    expect(message).toContain('990 of 1000 clusters would be removed (budget 250)');
     expect(message).toContain('and 980 more');
     expect(message).toContain('berth.dev/release: "0123456789ab"');
     expect(message).toContain('berth release team-a/web --token 0123456789ab');
@@ -178,7 +178,7 @@ describe('a misconfigured placement', () => {
   };
   it('names the release that lets its clusters go, where there are any', () => {
     expect(messageOf({ published: names(2) })).toContain('berth release team-a/web --token 0123456789ab');
-    expect(messageOf({ published: undefined })).toMatch(/Mend the placement.$/);
+    expect(messageOf({ published: undefined })).toMatch(/Correct the placement.$/);
   });
 });
 

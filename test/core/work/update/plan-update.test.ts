@@ -121,7 +121,7 @@ describe('content by kind', () => {
     expect(plan).toMatchObject({ action: 'update', object: { data: { user: 'w7w=' } } });
     const clash = object('v1', 'Secret', { data: { user: 'eA==' }, stringData: { user: 'x' } });
     expect(() => planUpdate(live('v1', 'Secret', {}), clash, OWNED, digest)).toThrow(
-      'stands in data and in stringData',
+      'is in data and in stringData',
     );
   });
 });

@@ -29,7 +29,7 @@ export async function askController(
   const url = `${flags.server.replace(/\/$/, '')}/api/v1/${path}`;
   const token = await readToken(flags.tokenFile);
   if (isInTheClear(flags.server))
-    io.stderr.write(`warning: the token travels in the clear to ${flags.server}: use https\n`);
+    io.stderr.write(`warning: the token is sent unencrypted to ${flags.server}: use https\n`);
   let response: Response;
   try {
     response = await fetch(url, {

@@ -38,7 +38,7 @@ export async function connectHub(
   return { api, elector: undefined, close: () => api.close() };
 }
 
-/** Calls `stop` on a signal, and when the lease is lost. @returns tells whether it was the lease */
+/** Calls `stop` on a signal, and when the lease is lost. @returns a function that says whether the lease was lost */
 export function stopOnSignalOrLoss(
   signal: AbortSignal,
   elector: LeaderElector | undefined,

@@ -3,7 +3,7 @@ import type { CliCommand } from '../cli-command.ts';
 import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
 
 const HELP = `
-Exit codes: 0 told, 1 nobody answers, or refused.
+Exit codes: 0 the controller accepted the request, 1 it refused or did not answer.
 
 Examples:
   berth reconcile --token-file plugin-tokens
@@ -13,7 +13,7 @@ export const reconcileCommand: CliCommand = {
   register(program, run) {
     const command = program
       .command('reconcile')
-      .description('let a running controller fetch its sources and compare the hub with them, now');
+      .description('make a running controller fetch its sources and compare the hub with them now');
     addControllerFlags(command)
       .addHelpText('after', HELP)
       .action(

@@ -25,13 +25,13 @@ interface ReleaseFlags extends HubFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 released, 1 error: nothing is held, or under another token.
+Exit codes: 0 released, 1 error: nothing is held, or the token is not that of the hold.
 
 Examples:
   berth release team-a/web --token 0a1b2c3d4e5f         # a held decision
   berth release --source fleet --token 0a1b2c3d4e5f     # held deletions of a source
 
-The token stands in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
+The token is in the placement's ${HELD_CONDITION} condition and in berth status. It names exactly one change: if
 the decision moves on meanwhile, it is held again under another token. In Git the same is done by the annotation
 ${RELEASE_ANNOTATION} on the placement, for deletions on any object of the source.
 `;
@@ -41,7 +41,7 @@ export const releaseCommand: CliCommand = {
     const command = program
       .command('release')
       .argument('[placement]', 'NAMESPACE/NAME')
-      .description('let a held change through, once, and record who did it');
+      .description('approve a held change, once, and record who approved it');
     addHubFlags(command)
       .requiredOption('--token <token>', 'plan token of the held change')
       .option('--source <name>', 'release held deletions of this source instead of a placement')
@@ -84,7 +84,7 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
   });
 }
 
-/** Held deletions. What is held stands on the source's ApplySet: the controller writes it there. */
+/** Held deletions. What is held is on the source's ApplySet: the controller writes it there. */
 async function releaseSource(
   io: CliIo,
   hub: KubeApi,
@@ -108,22 +108,19 @@ async function releaseSource(
     parent.metadata.annotations ?? {};
   if (held === '') throw new InputError('nothing is held', { code: 'release.not-held', subject });
   if (held !== undefined && held !== token)
-    throw new InputError(
-      `the token ${token} names other deletions than those that are held now, under ${held}`,
-      {
-        code: 'release.token',
-        subject,
-        hint: message,
-      },
-    );
+    throw new InputError(`the token ${token} does not match the deletions that are held now, under ${held}`, {
+      code: 'release.token',
+      subject,
+      hint: message,
+    });
   const annotations = { [RELEASE_ANNOTATION]: token, ...releasedBy };
   await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, { fieldManager: 'berth-release' });
   if (held === undefined)
     io.stderr.write(
-      `Warning: the controller has not said on the hub what it holds (an older version does not): whether ${token} is the token of now shows at its next pass (berth status)\n`,
+      `Warning: the hub does not show what the controller holds (older versions do not write it): whether ${token} is the current token shows at its next pass (berth status)\n`,
     );
   io.stdout.write(
-    `released ${subject} (token ${token}): the controller deletes at its next pass, and nothing if it holds other deletions by then\n`,
+    `released ${subject} (token ${token}): the controller deletes at its next pass, unless it holds other deletions then\n`,
   );
   return 0;
 }
@@ -137,7 +134,7 @@ function requireHeld(placement: Placement | undefined, subject: string, token: s
   );
   if (held === undefined) throw new InputError('nothing is held', { code: 'release.not-held', subject });
   if (!held.message.includes(token))
-    throw new InputError(`the token ${token} names another change than the one that is held now`, {
+    throw new InputError(`the token ${token} does not match the change that is held now`, {
       code: 'release.token',
       subject,
       hint: held.message,

@@ -37,8 +37,8 @@ interface ServeFlags extends HubFlags, SourceFlags, ElectionFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 stopped as asked, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease: start it again,
-and it stands by. Everything else is retried.
+Exit codes: 0 stopped by a signal, 1 wrong flags or settings, or not stopped after 8 s, 3 another process took the Lease
+(start it again: it stands by). Every other error is retried.
 
 Examples:
   berth serve --repo https://git.example.org/fleet.git --ref main --kubeconfig hub.kubeconfig --data /var/lib/berth
@@ -72,7 +72,7 @@ export const serveCommand: CliCommand = {
       .option('--git-ssh-key <file>', 'private key for ssh; needs --git-known-hosts')
       .option('--git-known-hosts <file>', 'host keys for ssh')
       .option('--data <dir>', 'mirrors, history and state', '.berth')
-      .option('--sync <mode>', 'apply: Berth applies Git to the hub; observe: somebody else does', 'apply')
+      .option('--sync <mode>', 'apply: Berth applies Git to the hub; observe: another tool does', 'apply')
       .option(
         '--schedule <mode>',
         'berth: Berth decides placements; upstream: OCM’s controller does',
@@ -81,14 +81,14 @@ export const serveCommand: CliCommand = {
       .option('--force', 'take fields that other managers own', false)
       .option(
         '--embedded',
-        'the hub is an embedded one: recorded status comes from Git, namespaces are made',
+        'the hub is an embedded one: recorded status is read from Git, namespaces are created',
         false,
       )
       .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
       .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
       .option(
         '--deletion-window <duration>',
-        'deletions of a source this close to each other count as one toward its budget; 0: each by itself',
+        'deletions of a source this close to each other count as one toward its budget; 0: each alone',
         '10m',
       )
       .option(
@@ -107,7 +107,7 @@ export const serveCommand: CliCommand = {
       .option('--protect-metrics', '/metrics needs a token with the scope metrics', false)
       .option(
         '--webhook <provider=file...>',
-        'fetch when a forge tells of a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
+        'fetch when a forge reports a push at /webhooks/PROVIDER; the file holds its secrets, one per line',
       );
     addElectionFlags(command)
       .option('--log-level <level>', 'debug, info, warn, error', 'info')
@@ -240,11 +240,11 @@ function checkListening(flags: ServeFlags): void {
   };
   const [unheard] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
   if (flags.listen === undefined && unheard !== undefined)
-    throw wrongOption(unheard, 'means nothing where nobody listens, expected --listen HOST:PORT beside it');
+    throw wrongOption(unheard, 'has no effect without --listen HOST:PORT');
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw wrongOption('--tls-cert', 'needs --tls-key beside it, and the other way round');
   if (protectMetrics && tokenFile === undefined)
-    throw wrongOption('--protect-metrics', 'needs --token-file beside it, or nobody could read /metrics');
+    throw wrongOption('--protect-metrics', 'needs --token-file, or nothing could read /metrics');
 }
 
 function httpOptions(listen: string, flags: ServeFlags): ServeHttpOptions {

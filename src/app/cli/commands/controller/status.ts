@@ -11,7 +11,7 @@ interface StatusFlags extends ControllerFlags {
 }
 
 const HELP = `
-Exit codes: 0 all is well, 1 something needs a person (or nobody answers).
+Exit codes: 0 no problems, 1 a problem needs attention, or the controller did not answer.
 
 Examples:
   berth status --token-file plugin-tokens

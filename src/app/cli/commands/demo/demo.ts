@@ -11,12 +11,12 @@ interface DemoFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 the story went as it should, 1 it did not.
+Exit codes: 0 every step succeeded, 1 a step failed.
 
 Examples:
-  berth demo                      # tell the story, then stay up; Ctrl-C ends it and removes .berth/demo
-  berth demo --once               # tell the story and exit: 0 when it went as it should
-  berth demo --data /tmp/fleet    # keep everything there; started again, it goes on where it was
+  berth demo                      # run all steps, then stay up; Ctrl-C ends it and removes .berth/demo
+  berth demo --once               # run all steps and exit: 0 when every step succeeded
+  berth demo --data /tmp/fleet    # keep everything there; a second start continues
 `;
 
 export const demoCommand: CliCommand = {
@@ -26,7 +26,7 @@ export const demoCommand: CliCommand = {
       .description(
         'run the whole of Berth on this machine: hub, clusters, agents, Git repository, controller',
       )
-      .option('--once', 'exit when the story is told', false)
+      .option('--once', 'exit after the last step', false)
       .option('--data <dir>', 'keep the data there (default: .berth/demo, removed at the end)')
       .addHelpText('after', EXAMPLES)
       .action(

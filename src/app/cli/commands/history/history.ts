@@ -37,12 +37,16 @@ export const historyCommand: CliCommand = {
     const command = program
       .command('history')
       .argument('[placement]', 'NAMESPACE/NAME')
-      .description('list published decisions: when, from which commit, what came and went')
+      .description('list published decisions: when, from which commit, which clusters were added and removed')
       .option('--data <dir>', 'data directory of berth serve', '.berth')
       .option('--hub', 'read the compact records that a hub keeps, instead of a data directory', false)
-      .option('--deletions', 'what was deleted from the hub instead, because it left Git', false)
+      .option('--deletions', 'list deletions instead, of objects that left Git', false)
       .option('--limit <n>', 'newest records to show', '50')
-      .option('--why', 'also why clusters came and went; needs the inputs in the data directory', false)
+      .option(
+        '--why',
+        'also why clusters were added and removed; needs the inputs in the data directory',
+        false,
+      )
       .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)

@@ -13,7 +13,7 @@ import { addHubFlags, asksHub, withHub } from '../../flags/hub-flags.ts';
 import { packageVersion } from '../package-version.ts';
 
 const EXAMPLES = `
-Exit codes: 0 the same bytes, 1 another result, or an error.
+Exit codes: 0 the same result byte for byte, 1 another result, or an error.
 
 Examples:
   berth history team-a/web
@@ -37,7 +37,7 @@ export const replayCommand: CliCommand = {
       .option('--data <dir>', 'data directory of berth serve: where the inputs are', '.berth')
       .option(
         '--repo <folder>',
-        'where the inputs are not kept: a clone to put them together from, with the hub as it is now',
+        'a clone to rebuild the inputs from, with the current hub, where they are not stored',
       )
       .option('--hub', 'take the record from a hub; only the inputs come from the data directory', false);
     addHubFlags(command)
@@ -96,7 +96,7 @@ interface Inputs {
   readonly from: string;
 }
 
-/** The recorded inputs; where they are not at hand, and a clone is named, those that can be put together anew. */
+/** The recorded inputs; where they are not at hand, and a clone is named, those that can be put together again. */
 async function inputsOf(
   io: CliIo,
   flags: ReplayFlags,
@@ -117,7 +117,7 @@ async function inputsOf(
   const repo = flags.repo;
   const world = await withHub(io, flags, (hub) => rebuildWorld({ record: compact, records, hub, repo }, io));
   const commit = record.commit?.id.slice(0, 12) ?? '';
-  return { world, from: `, from inputs put together anew of commit ${commit} and the hub as it is now` };
+  return { world, from: `, from inputs rebuilt from commit ${commit} and the hub as it is now` };
 }
 
 function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): InputError {
@@ -128,7 +128,7 @@ function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): I
       subject: `record ${record.hash}`,
       hint:
         'the controller that decided keeps them in its data directory: name that, or a copy of its folder history, with --data; ' +
-        'or have them put together from the commit and the hub as it is now, with --kubeconfig and --repo CLONE',
+        'or rebuild them from the commit and the current hub, with --kubeconfig and --repo CLONE',
       cause,
     },
   );

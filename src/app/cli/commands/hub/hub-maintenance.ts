@@ -63,7 +63,7 @@ export const restoreCommand: Register = (hub, run) => {
 export const compactCommand: Register = (hub, run) => {
   hub
     .command('compact')
-    .description('replace the logs of a stopped hub by snapshots (a running hub does so by itself)')
+    .description('replace the logs of a stopped hub by snapshots (a running hub does so automatically)')
     .requiredOption('--data <dir>', 'data directory of the hub')
     .addHelpText('after', example('hub compact --data .berth/hub'))
     .action(

@@ -18,7 +18,7 @@ const HELP = `
 A running hub refuses what was revoked within 5 s, and ends the watches that run with it. The user may get new
 credentials at once: berth hub kubeconfig. Restoring an older backup makes what was revoked since valid again.
 
-Exit codes: 0 revoked, 1 error, 2 no such token was there (with --user, certificates are refused all the same).
+Exit codes: 0 revoked, 1 error, 2 there was no such token (with --user, certificates are refused nevertheless).
 
 Examples:
   berth hub revoke --data .berth/hub --user alice           # all of alice's tokens and certificates

@@ -32,8 +32,8 @@ interface KubeconfigFlags {
   readonly certificateDays?: string;
 }
 
-const HELP = `
-Exit codes: 0 stopped as asked, 1 error.
+const help = (success: string): string => `
+Exit codes: 0 ${success}, 1 error.
 
 Examples:
   berth hub --data .berth/hub                              # prints the path of the administrator's kubeconfig
@@ -50,7 +50,7 @@ export const hubCommand: CliCommand = {
     const hub = program
       .command('hub')
       .description('run the embedded hub: a Kubernetes API in one process, for OCM and Argo CD objects')
-      .addHelpText('after', HELP);
+      .addHelpText('after', help('stopped by a signal'));
     registerRun(hub, run);
     registerKubeconfig(hub, run);
     revokeCommand(hub, run);
@@ -61,11 +61,7 @@ export const hubCommand: CliCommand = {
 function runOptions(run: Command): Command {
   return run
     .requiredOption('--data <dir>', 'data directory; created when missing')
-    .option(
-      '--listen <host:port>',
-      'address; loopback unless told otherwise, port 0 takes a free one',
-      '127.0.0.1:6443',
-    )
+    .option('--listen <host:port>', 'address; default loopback, port 0 takes a free one', '127.0.0.1:6443')
     .option(
       '--members <n or names>',
       'member clusters below /clusters/NAME: a number, or names with commas',
@@ -98,7 +94,7 @@ function registerRun(hub: Command, run: RunAction): void {
       .command('run', { isDefault: true })
       .description('start the hub and serve until stopped (what `berth hub` alone does)'),
   )
-    .addHelpText('after', HELP)
+    .addHelpText('after', help('stopped by a signal'))
     .action(
       run(async (io, flags: RunFlags) => {
         const listen = parseListen(flags.listen);
@@ -160,7 +156,7 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
     .option('--cluster <name>', 'hub, or the name of a member cluster', 'hub')
     .option('--server <url>', 'address that clients use (default: where the hub listens)')
     .option('--certificate-days <n>', 'a client certificate of so many days instead of a token')
-    .addHelpText('after', HELP)
+    .addHelpText('after', help('printed'))
     .action(
       run(async (io, flags: KubeconfigFlags) => {
         const { issueKubeconfig } = await import('../../../../hub/maintenance/issue-kubeconfig.ts');

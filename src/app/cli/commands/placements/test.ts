@@ -17,7 +17,7 @@ export const testCommand: CliCommand = {
       .description('run the placement tests (*.placement-test.yaml) of a repository')
       .argument('[paths...]', 'folders to look into, or test files', ['.'])
       .option('--junit <file>', 'also write the results as JUnit XML')
-      .option('--now <time>', 'the time at which tests play that do not say (RFC 3339)')
+      .option('--now <time>', 'time for tests that set none (RFC 3339)')
       .addHelpText('after', HELP)
       .action(run((io, paths: readonly string[], options: TestOptions) => test(io, paths, options)));
   },

@@ -4,7 +4,7 @@ import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
 /**
- * Whether the kind of an object is served somewhere, as far as the manifests and the user tell.
+ * Whether the kind of an object is served somewhere, as far as the manifests and the user say.
  * @param expected `GROUP/KIND`; `/KIND` for the core group
  * @throws InputError for another form
  */

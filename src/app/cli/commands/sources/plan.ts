@@ -25,10 +25,10 @@ export const planCommand: CliCommand = {
     const command = program
       .command('plan')
       .description(
-        'show what merging one commit into another would move, and why; needs no cluster, but can look at one',
+        'show what merging one commit into another would move, and why; needs no cluster, but can use one',
       )
-      .requiredOption('--base <ref>', 'what is merged into: a branch, tag or commit')
-      .option('--head <ref>', 'what would be merged', 'HEAD')
+      .requiredOption('--base <ref>', 'target of the merge: a branch, tag or commit')
+      .option('--head <ref>', 'what is merged: a branch, tag or commit', 'HEAD')
       .option('--repo <folder>', 'clone or bare repository to read', '.')
       .option(
         '--path <glob>',
@@ -50,7 +50,7 @@ export const planCommand: CliCommand = {
 };
 
 const HELP = `
-Exit codes: 0 no changes, 2 changes, 1 errors (in the manifests of the head, or in running).
+Exit codes: 0 no changes, 1 errors in the manifests of the head, or plan failed, 2 changes.
 
 Examples:
   berth plan --base main --head my-branch

@@ -25,7 +25,7 @@ export function checkSettingsFlags({ config, source, path }: SettingsFlags): voi
       'got it beside --config, expected one of them: in the settings file each source has its paths',
     );
   if (config === undefined && source.length > 0)
-    throw wrongOption('--source', 'got it alone, expected --config, the settings file that it is in');
+    throw wrongOption('--source', 'got it alone, expected --config with it: the settings file of the source');
 }
 
 export function addSettingsFlags(command: Command): Command {
@@ -55,7 +55,7 @@ export async function withFetchContext<T>(
     flags.data === undefined ? await mkdtemp(join(tmpdir(), 'berth-sources-')) : resolve(io.cwd, flags.data);
   const run = (api: KubeApi | undefined): Promise<T> =>
     use({ api, dataDir, nowMs: () => Date.now(), ambient: io.env, signal: io.signal });
-  // Those of commit statuses are not needed: nothing is told.
+  // Those of commit statuses are not needed: nothing is reported.
   const needsHub = secretsOf(sources.map((source) => ({ ...source, commitStatus: undefined }))).length > 0;
   try {
     return await (needsHub ? withHub(io, flags, run) : run(undefined));

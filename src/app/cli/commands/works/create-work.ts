@@ -20,13 +20,13 @@ interface CreateWorkFlags extends HubFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 done, 1 error: nothing was written, or what failed is named.
+Exit codes: 0 done, 1 error: nothing was written, or the output names what failed.
 
 Examples:
   berth create work web -f web.yaml --clusters cluster1,cluster2
   berth create work web -f manifests/ --placement default/placement1              # the clusters it selects now
   berth create work web -f manifests/ --placement default/placement1 --overwrite  # new content, or a new decision
-  berth create work web -f manifests/ --placement default/placement1 --replicaset # follows the placement by itself
+  berth create work web -f manifests/ --placement default/placement1 --replicaset # follows the placement
 `;
 
 export const createWorkCommand: CliCommand = {

@@ -23,7 +23,7 @@ export const describeWorkCommand: CliCommand = {
   register(program, run) {
     const command = verbCommand(program, 'describe', 'explain objects of the hub')
       .command('work <name>')
-      .description('what became of a ManifestWork: conditions, each manifest, its feedback and what failed')
+      .description('show a ManifestWork: conditions, each manifest, its feedback and what failed')
       .option('--cluster <name>', 'managed cluster; absent: every cluster that has a work of the name');
     addHubFlags(command)
       .addHelpText('after', EXAMPLES)

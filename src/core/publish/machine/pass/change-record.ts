@@ -11,7 +11,7 @@ import type { PublishedDecision } from '../../pages/published-decision.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import type { DonePublication, Pass, PlacementState, Purpose, Site } from '../state/placement-state.ts';
 
-/** A publication on its way to the hub, or there. */
+/** A publication that is being written, or is complete. */
 export interface Making {
   readonly pass: Pass;
   readonly site: Pick<Site, 'published'>;
@@ -21,8 +21,8 @@ export interface Making {
 }
 
 /**
- * What is remembered before the first cluster goes and when a write fails: the change counts also when the process does not live to see
- * the end of it.
+ * The state to store before the first cluster is removed, and when a write fails: the change then counts also if the
+ * process is killed.
  */
 export function rememberedUnderWay(making: Making): PublishState {
   const { pass, purpose, remembered: state, nowMs: atMs } = making;
@@ -38,18 +38,18 @@ export function rememberedUnderWay(making: Making): PublishState {
     move: undefined,
     ...state,
     specHash: hash,
-    // A release begins anew only when its change is done.
+    // A release resets the removals only when its change is done.
     removals: earlierRemovals(state, { ...from, released: undefined, specHash: hash }),
     change: changeTo(listedClusters(purpose.plan.pages), from),
   };
 }
 
-/** What the writes were to take away. */
+/** The clusters that the writes remove. */
 export function leavingOf({ site, purpose }: Pick<Making, 'site' | 'purpose'>): readonly string[] {
   return clusterChange(publishedClusters(site.published), listedClusters(purpose.plan.pages)).removed;
 }
 
-/** What the next change is judged by, after all writes. */
+/** The state for judging the next change, after all writes. */
 export type Settlement =
   /** As it was remembered before. */
   | { readonly kind: 'same' }
@@ -97,7 +97,7 @@ export function settlementOf(making: Making): Settlement {
 
 /**
  * The change whose last write was carried out and never answered: there is nothing left to write, and its record is still missing.
- * @param groups what stands on the pages
+ * @param groups what is on the pages
  */
 function doneBefore(
   { pass, remembered: state }: Making,

@@ -11,7 +11,7 @@ import type { Facts } from '../state/placement-facts.ts';
 import type { PlacementState } from '../state/placement-state.ts';
 import { standingPages } from '../state/standing-pages.ts';
 
-/** What may be published of the result now, by the rules of `decidePublication`. */
+/** Applies the rules of `decidePublication` to the result. */
 export function decideNow(
   facts: Facts,
   on: {

@@ -2,10 +2,10 @@ import type { PassEnd, PlacementAction } from '../state/placement-action.ts';
 import type { EarlyChange, PlacementState } from '../state/placement-state.ts';
 import type { PassingState, Step } from '../state/step-result.ts';
 
-/** So many writes by others are kept: see `rivalPlacements`. */
+/** How many writes by others are stored: see `rivalPlacements`. */
 export const RIVAL_WRITES = 3;
 
-/** Ends the pass. What the watch showed meanwhile is judged now, since all writes are answered. */
+/** Ends the pass. Watch events that arrived meanwhile are processed now, because all writes are answered. */
 export function endPass(
   { pass, ...rest }: PassingState,
   end: PassEnd,

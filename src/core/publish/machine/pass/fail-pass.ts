@@ -7,7 +7,7 @@ import type { PassingState, Step } from '../state/step-result.ts';
 
 type Failed = Extract<PlacementEvent, { kind: 'failed' }>;
 
-/** An action of the pass failed: the pass ends, and what is not known any more is read again in the next one. */
+/** An action of the pass failed: the pass ends, and the next one reads the uncertain state again. */
 export function passFailed(state: PassingState, failed: Failed, nowMs: number): Step {
   const { error } = failed;
   const { stage } = state.pass;
@@ -23,7 +23,7 @@ export function passFailed(state: PassingState, failed: Failed, nowMs: number): 
   );
 }
 
-/** It is not known which of the writes were carried out. */
+/** It is not known which of the writes succeeded. */
 function writeFailed(
   state: PassingState,
   writing: Writing,

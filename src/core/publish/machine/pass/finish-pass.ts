@@ -55,7 +55,7 @@ export function statusWritten(
   };
 }
 
-/** The status is on its way: what the next change is judged by, and the record. */
+/** The status write was sent: stores the state for the next judgement and makes the record. */
 export function settlePublication(state: PassingState, finishing: Finishing, nowMs: number): Step {
   if (finishing.record.kind !== 'open') return { state, actions: [] };
   const { site, purpose } = finishing.record;
@@ -91,7 +91,7 @@ export function publicationRecorded(state: PassingState, finishing: Finishing, h
   return after(actions, step);
 }
 
-/** Waits for what is not answered yet, or ends the pass. */
+/** Waits for outstanding answers, or ends the pass. */
 export function finishWhenAnswered(state: PassingState, finishing: Finishing): Step {
   const { isPatching, record, failure, hold, settled, againAfterMs } = finishing;
   if (isPatching || record.kind !== 'none')

@@ -24,14 +24,14 @@ import type { Purpose, Site, Writing } from '../state/placement-state.ts';
 import { after, atStage, type PassingState, type Step } from '../state/step-result.ts';
 import { writePages } from './write-pages.ts';
 
-/** Asked for sooner when the commit is there; this is for commits that never get there. */
+/** The next try comes sooner when the commit is complete; this is for commits that never are. */
 const HALF_COMMIT_RETRY_MS = 2_000;
-/** It is decided again sooner; this is for decisions that fail. */
+/** The next decision comes sooner; this is for decisions that fail. */
 const REMAINS_RETRY_MS = 1_000;
 /** While a commit may still make the change that it was approved for. */
 const PLAN_RETRY_MS = 500;
 
-/** The pages are known: records what a killed process did not, judges the result, and begins to write. */
+/** The pages are known: records publications of a killed process, judges the result, and starts to write. */
 export function judgePages(before: PassingState, objects: readonly KubeObject[], nowMs: number): Step {
   const { facts, placement, result } = before.pass;
   const pages = objects.map((object) => decisionPageOf(object, placement.metadata.uid));
@@ -59,7 +59,7 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   };
 }
 
-/** What stays is what stands there. Where it is not known what that was, the watch alone does not tell. */
+/** Nothing changes: what is there stays. If the last publication is unknown, the watch alone is not enough. */
 function mustRead(state: PassingState, site: Site, nowMs: number): boolean {
   const { facts, placement, result, isRead } = state.pass;
   const { published } = site;
@@ -183,7 +183,7 @@ function lastPublication(
 }
 
 /**
- * What stands at the first look is what is published, whatever others do to it while the first result has to wait. Pages that do not say so
+ * What the first look finds is what is published, whatever others do to it while the first result has to wait. Pages that do not say so
  * clearly are left to the first result.
  */
 function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {

@@ -6,7 +6,7 @@ import type { PlacementState, Writing } from '../state/placement-state.ts';
 import { sameVersions, standingPages } from '../state/standing-pages.ts';
 import { atStage, type PassingState, type Step } from '../state/step-result.ts';
 
-/** The next write, or what comes after the last one. */
+/** The next write, or the step after the last one. */
 export function writePages(state: PassingState, writing: Writing, nowMs: number): Step {
   const { actions, at, objects } = writing;
   const write = actions[at];
@@ -35,7 +35,7 @@ export function pageWritten(
   return writePages({ ...state, pages, pass }, { ...writing, objects, at: writing.at + 1 }, nowMs);
 }
 
-/** With one page more, with another write to it, or without it. */
+/** The pages after one write: created, changed or deleted. */
 export function withPage(
   pages: PlacementState['pages'],
   name: string,
@@ -48,7 +48,7 @@ export function withPage(
   return next;
 }
 
-/** When there was nothing to write and the watch shows what was read, it can be relied on again. */
+/** If there was nothing to write and the watch shows what was read, the watch is up to date again. */
 function withSureness(state: PassingState, { actions, site }: Writing): PassingState {
   if (!state.isUnsure || actions.length > 0) return state;
   const isShown = sameVersions(site.objects, standingPages(state, state.pass.facts));

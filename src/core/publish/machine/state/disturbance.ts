@@ -1,11 +1,11 @@
 import type { Disturbance } from './placement-state.ts';
 
-/** Others that never rest must not keep a placement from its next decision. */
+/** Endless changes by others must not block the next decision of a placement. */
 const MAX_WAIT_MS = 10_000;
 
 /*
- * Decisions depend on those before (a workload likes to stay where it is), so that a result that was decided on pages as others left them
- * is no decision: the pages are restored first, and then it is decided again.
+ * Decisions depend on earlier ones (Steady prefers clusters that are published). A result that was computed from pages
+ * that others changed is therefore discarded: the pages are restored first, then the placement is decided again.
  */
 
 /** After others changed which clusters the pages list. */

@@ -13,7 +13,7 @@ function versionOf(object: KubeObject | undefined): string {
   return object?.metadata.resourceVersion ?? ABSENT;
 }
 
-/** The object as it is: what was written, or what the watch shows where that is newer. */
+/** The newest known version: the last write, or what the watch shows if that is newer. */
 export function readThrough(
   write: OwnWrite | undefined,
   seen: KubeObject | undefined,
@@ -21,7 +21,7 @@ export function readThrough(
   return write?.older.includes(versionOf(seen)) === true ? write.after : seen;
 }
 
-/** After one more write, which made `after` of `before`; undefined where the object is absent. */
+/** The state after a write that turned `before` into `after`; undefined where the object is absent. */
 export function withWrite(earlier: OwnWrite | undefined, change: SeenChange): OwnWrite | undefined {
   const version = versionOf(change.before);
   if (version === versionOf(change.after)) return earlier;
@@ -33,7 +33,8 @@ export function withWrite(earlier: OwnWrite | undefined, change: SeenChange): Ow
 }
 
 /**
- * After the watch showed the object. Once it showed the write, a version from before it is news: the hub was restored from a backup.
+ * The state after the watch showed the object. After it showed the write, an older version means that the hub was
+ * restored from a backup.
  * @returns undefined when something newer than the write is there
  */
 export function whenShown(write: OwnWrite | undefined, seen: KubeObject | undefined): OwnWrite | undefined {
@@ -44,12 +45,12 @@ export function whenShown(write: OwnWrite | undefined, seen: KubeObject | undefi
   return write.older.length === 0 ? write : { after: undefined, version, older: [] };
 }
 
-/** Does the watch still show what was before the write? */
+/** Whether the watch still shows a version before the write. */
 export function isBehind(write: OwnWrite): boolean {
   return write.older.length > 0;
 }
 
-/** Is this the outcome of the write, or what was before it, and so no news? */
+/** Whether this is the result of the write or an older version, and so nothing new. */
 export function isOwn(write: OwnWrite | undefined, seen: KubeObject | undefined): boolean {
   if (write === undefined) return false;
   const version = versionOf(seen);

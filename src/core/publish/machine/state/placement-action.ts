@@ -12,7 +12,7 @@ export type PassEnd =
   | { readonly kind: 'requeue'; readonly afterMs: number }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** What is to be done. The actions of one step are begun in their order; the first seven are answered by an event. */
+/** An action for the caller. The actions of a step start in order; the first seven are answered by an event. */
 export type PlacementAction =
   /** List the pages on the hub. */
   | { readonly kind: 'read-pages'; readonly placement: Placement }
@@ -27,17 +27,17 @@ export type PlacementAction =
     }
   /** On the version of `placement`. */
   | { readonly kind: 'patch-status'; readonly placement: Placement; readonly status: PlacementStatus }
-  /** Remember, and answer when that would outlive the process. */
+  /** Store the state, and answer when it would survive the process. */
   | { readonly kind: 'persist'; readonly state: PublishState }
-  /** Let the requests before it be sent. */
+  /** Yield, so that earlier requests are sent. */
   | { readonly kind: 'yield' }
   | { readonly kind: 'record'; readonly entry: PublishedDecision }
-  /** Remember; it may be lost with the process. */
+  /** Store the state; it may be lost with the process. */
   | { readonly kind: 'remember'; readonly state: PublishState }
   | { readonly kind: 'forget' }
   /** The pages were compared with the last record; it is not needed any more. */
   | { readonly kind: 'drop-record' }
-  /** The plans that the result was compared with are met, or something else is held because of them. */
+  /** The plans that the result was compared with are met, or another change is held because of them. */
   | {
       readonly kind: 'judge-plans';
       readonly plans: readonly PendingPlan[];
@@ -53,13 +53,13 @@ export type PlacementAction =
       readonly record: string;
     }
   | { readonly kind: 'tell-held'; readonly hold: Hold }
-  /** A publication of the process before this one was found and has a record now. */
+  /** A publication of the previous process was found and now has a record. */
   | { readonly kind: 'tell-found'; readonly record: string }
   /** Others changed these pages, and they are restored. */
   | { readonly kind: 'tell-restored'; readonly pages: readonly string[] }
-  /** To the scheduler: what the decision depends on has changed. */
+  /** For the scheduler: an input of the decision has changed. */
   | { readonly kind: 'decide-again'; readonly cause: 'decisions' | 'inputs' }
-  /** To be looked at again as soon as possible. */
+  /** Start another pass as soon as possible. */
   | { readonly kind: 'look-again' }
   /** The pass is over. */
   | { readonly kind: 'end'; readonly end: PassEnd };

@@ -7,14 +7,14 @@ export interface SeenChange {
   readonly after: KubeObject | undefined;
 }
 
-/** What happens to one placement. */
+/** An event of one placement. */
 export type PlacementEvent =
   /**
-   * The placement is looked at: it has a new result, its pages were changed, an approval was read, or a wait is over. Which of
-   * them it was does not matter, because a look reads all facts anew. Sent only while no pass is under way; it begins one.
+   * Starts a pass: there is a new result, pages were changed, an approval was read, or a wait is over. The cause does
+   * not matter, because a pass reads all facts again. Sent only while no pass is in progress.
    */
   | { readonly kind: 'look'; readonly facts: Facts }
-  /** The watch does not show the placement any more. Sent only while no pass is under way; it is a pass of its own. */
+  /** The watch no longer shows the placement. Sent only while no pass is in progress; it is a pass of its own. */
   | { readonly kind: 'gone' }
   /** Answer to `read-pages`: the pages on the hub, and those that the watch shows at that time. */
   | {

@@ -7,7 +7,7 @@ import type { Digest } from '../../approval/plan-token.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { RemovalBudget } from '../../judge/removal-budget.ts';
 
-/** The records that the process before this one left. */
+/** The records of the previous process. */
 export interface PastRecords {
   /** The newest one of the placement. Undefined: there is none, or the pages were compared with it before. */
   readonly newest: DecisionRecord | undefined;
@@ -17,12 +17,15 @@ export interface PastRecords {
   readonly areReadable: boolean;
 }
 
-/** `whole`: the world shows the hub at one commit. `half`: between two. `overtaken`: between two, and the second is there by now. */
+/**
+ * `whole`: the world shows the hub at one commit. `half`: between two commits. `overtaken`: between two commits, of
+ * which the second is complete now.
+ */
 export type WorldAge = 'whole' | 'half' | 'overtaken';
 
 /**
- * What a look at a placement has to know besides its state. It is read anew for each look. The functions are queries over what was read;
- * they are functions because their answers cost time and are rarely needed.
+ * The inputs of a pass besides the placement's state, read again for each pass. Some are functions because their
+ * answers are expensive and rarely needed.
  */
 export interface Facts {
   /** `namespace/name` */
@@ -33,7 +36,7 @@ export interface Facts {
   readonly result: ScheduleResult | undefined;
   /** PlacementDecisions with the label of the placement, as the watch shows them. */
   readonly pages: readonly KubeObject[];
-  /** What outlived the last process, or was remembered since. */
+  /** The stored state, from the last process or since. */
   readonly remembered: PublishState | undefined;
   readonly records: PastRecords;
   readonly budget: RemovalBudget;
@@ -46,7 +49,7 @@ export interface Facts {
   /** The hub was restored from a backup: it may show an older state than what was published last. */
   readonly isHubRestored: boolean;
   readonly digest: Digest;
-  /** The PlacementDecision of this name in the namespace, whoever owns it, as the watch shows it. */
+  /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
   readonly seenPage: (name: string) => KubeObject | undefined;
   /** Of the world that the result was decided from. */
   readonly worldAge: () => WorldAge;

@@ -35,7 +35,7 @@ export interface BeforeRestore {
   readonly hubVersion: string;
 }
 
-/** A change that the watch showed during a pass. Whose it is is known when the writes are answered. */
+/** A change that the watch showed during a pass. Whether it is our own is known when the writes are answered. */
 export interface EarlyChange {
   /** See `changeName`. */
   readonly change: string;
@@ -43,7 +43,7 @@ export interface EarlyChange {
   readonly rivalAtMs: number | undefined;
 }
 
-/** The pages that a pass writes to, as they stand on the hub and as they are judged. */
+/** The pages that a pass writes to, as they are on the hub and as they are judged. */
 export interface Site {
   readonly objects: readonly KubeObject[];
   readonly pages: readonly DecisionPage[];
@@ -102,7 +102,7 @@ export interface DonePublication {
   readonly next: PublishState;
 }
 
-/** Where a pass stands: each stage but the last waits for one answer. */
+/** The stage of a pass: each but the last waits for one answer. */
 export type Stage =
   /** The pages are read from the hub, since it is not known how far earlier writes got. */
   | { readonly kind: 'reading' }

@@ -4,7 +4,7 @@ import { readThrough } from './own-writes.ts';
 import type { Facts } from './placement-facts.ts';
 import type { PlacementState } from './placement-state.ts';
 
-/** The pages of the placement: as the watch shows them, and ahead of it by what was written. */
+/** The pages of the placement: what the watch shows, plus the controller's own newer writes. */
 export function standingPages(
   state: Pick<PlacementState, 'pages'>,
   { key, pages, seenPage }: Pick<Facts, 'key' | 'pages' | 'seenPage'>,
@@ -17,7 +17,7 @@ export function standingPages(
     .filter((page): page is KubeObject => page !== undefined && placementOfPage(page) === key);
 }
 
-/** The watch shows exactly these pages: they can be planned on again. */
+/** Whether the watch shows exactly these pages, so that a plan can be based on it again. */
 export function sameVersions(a: readonly KubeObject[], b: readonly KubeObject[]): boolean {
   const versions = (pages: readonly KubeObject[]): string =>
     JSON.stringify(pages.map(({ metadata }) => [metadata.name, metadata.resourceVersion]).sort());

@@ -1,7 +1,7 @@
 import type { PassEnd, PlacementAction } from './placement-action.ts';
 import type { Pass, PlacementState, Stage } from './placement-state.ts';
 
-/** The state after an event, and what is to be done. */
+/** The state after an event, and the actions to apply. */
 export interface Step {
   readonly state: PlacementState;
   readonly actions: readonly PlacementAction[];
@@ -14,7 +14,7 @@ export function atStage(state: PassingState, stage: Stage): PassingState {
   return { ...state, pass: { ...state.pass, stage } };
 }
 
-/** The step with what comes before it. */
+/** The step, after other actions. */
 export function after(actions: readonly PlacementAction[], { state, actions: next }: Step): Step {
   return actions.length === 0 ? { state, actions: next } : { state, actions: [...actions, ...next] };
 }

@@ -1,0 +1,65 @@
+import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
+import type { ControllerHttpOptions } from './controller-http-options.ts';
+
+/** Adds the gauges of `/metrics` that are read from the parts of the controller whenever somebody asks for them. */
+export function addControllerGauges({
+  metrics,
+  inventory,
+  book,
+  decider,
+  loops,
+  leadership,
+}: ControllerHttpOptions): void {
+  metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
+  metrics.gaugePerLabels(
+    'berth_lease_holder',
+    'Which process holds the Lease, as this one saw it last; its value is always 1',
+    ['lease', 'holder'],
+    () => {
+      const { lease = '', holder = '' } = leadership.status() ?? {};
+      return holder === '' ? [] : [{ labels: { lease, holder }, value: 1 }];
+    },
+  );
+  const perKind = (value: (reflector: HubInventory['clusters']) => number) => () =>
+    new Map(inventory.reflectors.map((reflector) => [reflector.kind.kind, value(reflector)]));
+  metrics.gaugePerKind(
+    'berth_inventory_staleness_seconds',
+    'Time since the hub confirmed a kind; -1 before the first list',
+    perKind((r) => r.stalenessMs() / 1000),
+  );
+  metrics.gaugePerKind(
+    'berth_inventory_objects',
+    'Objects known',
+    perKind((r) => r.store.size),
+  );
+  metrics.gaugePerKind(
+    'berth_inventory_lists',
+    'Complete lists read since the start',
+    perKind((r) => r.relists),
+  );
+  metrics.gaugePerLabels(
+    'berth_source_unlisted_kinds',
+    'Kinds of a source that could not be listed on the hub: nothing of them is applied or deleted',
+    ['source', 'resource', 'reason'],
+    () =>
+      loops
+        .map((loop) => loop.status())
+        .flatMap(({ name: source, outcome }) =>
+          (outcome?.unlisted ?? []).map(({ resource, error }) => ({
+            labels: { source, resource, reason: error.code },
+            value: 1,
+          })),
+        ),
+  );
+  metrics.gauge(
+    'berth_published_placements',
+    'Placements with a published decision',
+    () => book.list().length,
+  );
+  metrics.gauge('berth_publish_queue_depth', 'Placements waiting to be published', () => decider.queue.depth);
+  metrics.gauge(
+    'berth_publish_queue_retrying',
+    'Placements waiting for another try',
+    () => decider.queue.delayed,
+  );
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { repositoryFiles } from './repository-files.ts';
+
+/**
+ * Names, comments, messages and docs are plain technical English, as in the Kubernetes documentation: a subject, a verb, an object. These
+ * phrases made readers stop.
+ */
+const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
+  [/(?<![.#])\banew\b(?!:| \?|\?)/i, 'again'],
+  [/\bmend(s|ed|ing)?\b/i, 'correct, repair'],
+  [/\bwhoever\b/i, 'any user, the caller, a process that'],
+  [/\b(lets?|letting) (it |them |this |these |its \w+ )?go\b/i, 'release, delete, remove'],
+  [/\b(is|are) told\b/i, 'is reported, gets'],
+  [/\btold apart\b|\btells? \w* ?apart\b/i, 'distinguish'],
+  [/\bbroken off\b/i, 'interrupted'],
+  [/\bwhat comes\b/i, 'the next one, the input'],
+  [/\bstands? (on|in|there|beside|for)\b/i, 'is on, is in, means'],
+  [/\blies\b/i, 'is, runs'],
+  [/\bfor ever\b/i, 'forever'],
+  [/\bhangs? on\b(?! hostile)/i, 'depends on'],
+  [/\b(clusters|commit|decisions|fleet|string|world) of before\b/i, 'previous, earlier'],
+  [/\bnobody knows\b/i, 'it is unknown'],
+];
+/** Pages that are older than this rule, and are not rewritten yet. */
+const WITH_RIDDLES: ReadonlySet<string> = new Set(['docs/performance.md', 'docs/testing.md']);
+
+it('says what it means', () => {
+  const files = repositoryFiles('src', 'plugin', 'docs', 'README.md').filter(
+    (file) => /\.(ts|md|ya?ml)$/.test(file) && !file.startsWith('docs/adr/') && !WITH_RIDDLES.has(file),
+  );
+  expect(files.length).toBeGreaterThan(500);
+  const found = files.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        RIDDLES.filter(([phrase]) => phrase.test(line)).map(
+          ([phrase, instead]) =>
+            `${file}:${index + 1}: ${line.trim()} (${phrase.source}; better: ${instead})`,
+        ),
+      ),
+  );
+  expect(found).toEqual([]);
+});
