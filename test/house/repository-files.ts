@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** Files below these paths that are in the repository, or are to be: without what Git ignores. */
+/** The files below these paths, which hold nothing but what is in the repository or will be. */
 export function repositoryFiles(...paths: readonly string[]): readonly string[] {
-  return execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...paths])
-    .toString('utf8')
-    .split('\0')
-    .filter((file) => file !== '');
+  return paths.flatMap((path) => {
+    if (statSync(path).isFile()) return [path];
+    const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  });
 }
