@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { PublishedClusters } from '../../core/placement/prior/published-clusters.ts';
@@ -117,6 +117,3 @@ function publishedOf({ placements, decisions }: World): ReadonlyMap<string, read
   return new Map(keys.map((key) => [key, [...new Set(clusters.get(key))]]));
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}

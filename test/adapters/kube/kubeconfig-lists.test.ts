@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { KubeConfigParts } from '../../../src/adapters/kube/config/kube-config.ts';
 import { mergeKubeconfigs } from '../../../src/adapters/kube/config/kubeconfig-files.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/load-kube-config.ts';
+import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
 import { writeCase } from './kubeconfig-case-files.ts';
 import { KUBECONFIG_CASES, type KubeconfigSummary } from './kubeconfig-cases.ts';
 

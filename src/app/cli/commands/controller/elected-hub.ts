@@ -25,7 +25,7 @@ export async function connectHub(
   },
 ): Promise<HubConnection> {
   const { election, clock, log } = parts;
-  const { loadKubeConfig } = await import('../../../../adapters/kube/load-kube-config.ts');
+  const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
   const config = loadKubeConfig({ file: flags.kubeconfig, context: flags.context, env: io.env });
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
