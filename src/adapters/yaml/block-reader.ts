@@ -1,4 +1,4 @@
-import { resolvePlainScalar, UnrepresentableScalarError } from './scalar.ts';
+import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
 
 /**
  * Reads the YAML that most manifests consist of, in half the time of the full parser: block mappings and lists, plain and
