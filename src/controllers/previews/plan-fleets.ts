@@ -116,4 +116,3 @@ function publishedOf({ placements, decisions }: World): ReadonlyMap<string, read
   const keys = placements.map(({ metadata }) => namespacedName(metadata));
   return new Map(keys.map((key) => [key, [...new Set(clusters.get(key))]]));
 }
-

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lookUpKind } from '../../../src/adapters/yaml/schema/kinds.ts';
 import type { Schema } from '../../../src/adapters/yaml/schema/schema.ts';
 import { apiVersionOf, OCM_KINDS } from '../../../src/core/model/kinds.ts';
-import { OCM_GROUPS, ocmSchema } from '../../../src/hub/scheme/ocm/ocm-definitions.ts';
+import { OCM_GROUPS, ocmSchema } from '../../../src/hub/scheme/ocm-definitions.ts';
 
 /** Path of a field → what may be in it, in few words. */
 type Fields = Map<string, string>;

@@ -133,4 +133,3 @@ function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): I
     },
   );
 }
-
