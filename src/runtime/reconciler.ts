@@ -25,7 +25,7 @@ export interface ReconcilerOptions {
   readonly backoff?: BackoffLimits;
   /** Of each key that is retried. The caller may delete one, whose failures are then forgotten. */
   readonly retries?: Map<string, Backoff>;
-  /** What only a user can mend is looked at again this often; a change of the object comes sooner. Default 5 min. */
+  /** What only a user can correct is looked at again this often; a change of the object comes sooner. Default 5 min. */
   readonly inputRetryMs?: number;
   /** Whether an InputError may pass without a change of the object, as a missing right does. Default: never. */
   readonly mayPass?: (error: InputError) => boolean;

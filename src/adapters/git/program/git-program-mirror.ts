@@ -20,8 +20,8 @@ const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
 /** A fetch reports on stderr. */
 const MAX_FETCH_STDOUT_BYTES = 1024 ** 2;
-/** Failures that a mirror made anew may overcome. */
-const ANEW: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
+/** Failures that may pass when the mirror is created again. */
+const REPAIRED_BY_REFETCH: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
 /** A bare mirror, fed by `git fetch`. One process owns it at a time. */
 export class GitProgramMirror extends GitProgramRepository implements GitMirror {

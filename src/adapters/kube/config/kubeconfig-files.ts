@@ -30,7 +30,7 @@ function filesToLoad(env: NodeJS.ProcessEnv): readonly string[] {
   return home === '' ? [] : [path.join(home, '.kube', 'config')];
 }
 
-/** Skips only a file that does not exist: one that cannot be read may hold what comes first. */
+/** Skips only a file that does not exist: an unreadable file may hold the first entry of a name. */
 function readIfThere(file: string): KubeConfigParts | undefined {
   try {
     return readKubeconfig(file);
