@@ -10,6 +10,8 @@ import { startAgent } from './start-agent.ts';
 export interface RunAgentsOptions {
   readonly pairs: readonly AgentPair[];
   readonly settings: Omit<AgentOptions, 'hub' | 'cluster' | 'clusterName' | 'clock' | 'log'>;
+  /** Where KUBECONFIG is looked up. */
+  readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -27,7 +29,7 @@ export async function runAgents(
   const open = (file: string | undefined): { api: HttpKubeApi; executors: ImpersonatingClients } => {
     let client = clients.get(file ?? '');
     if (client === undefined) {
-      const config = loadKubeConfig(file === undefined ? {} : { file });
+      const config = loadKubeConfig({ file, env: options.env });
       const api = new HttpKubeApi({ config, clock, userAgent: 'work-agent', exactIntegers: true });
       client = { api, executors: new ImpersonatingClients(config, clock) };
       clients.set(file ?? '', client);

@@ -3,6 +3,9 @@ import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../core/model/kinds.ts';
 import type { AppliedManifestWork } from '../core/model/kind/applied-manifest-work.ts';
 import type { KubeObject } from '../core/model/object-meta.ts';
 import { jsonEqual } from '../core/model/json-equal.ts';
+import { ConflictError } from '../core/errors.ts';
+import { isRefusal } from '../core/work/applied/kube-failure.ts';
+import { ReconcileLoop } from '../runtime/reconcile-loop.ts';
 import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
 import { agentSettings } from './options/agent-settings.ts';
 import { AgentState } from './state/agent-state.ts';
@@ -10,10 +13,9 @@ import { evictApplied } from './release/evict-applied.ts';
 import { ExecutorReviews } from './executor/executor-reviews.ts';
 import { ExecutorRights } from './executor/executor-rights.ts';
 import { finalizeWork } from './work/finalize-work.ts';
-import { KeyLoop } from './loop/key-loop.ts';
 import { LiveObjects } from './cluster/live-objects.ts';
 import { OwnWrites } from './cluster/own-writes.ts';
-import { DONE, type StepOutcome } from './loop/step-outcome.ts';
+import { DONE, type ReconcileOutcome } from '../runtime/reconciler.ts';
 import { syncWork } from './work/sync-work.ts';
 
 export interface Agent {
@@ -22,6 +24,16 @@ export interface Agent {
   /** Stops in order. A killed agent does no harm either: every step can be repeated. */
   close(): Promise<void>;
 }
+
+const LOOP = {
+  name: 'works',
+  backoff: { initialMs: 50, maxMs: 300_000 },
+  // What a cluster refuses may pass like every other failure.
+  inputRetryMs: 0,
+  // Requests have limits of their own; a work of many objects on a slow API may still need minutes. Every write carries its
+  // precondition, so that a late one does no harm.
+  passLimitMs: 300_000,
+};
 
 /**
  * Starts a work agent: keeps one managed cluster equal to the ManifestWorks in its namespace on the hub, and reports back.
@@ -44,10 +56,18 @@ export function startAgent(options: AgentOptions): Agent {
   const own = { works: new OwnWrites(works.store), applied: new OwnWrites(applied.store) };
   const reviews = new ExecutorReviews({ ...settings, rights });
   const state = new AgentState({ settings, live, reviews, ...own });
-  const loop = new KeyLoop({
-    ...settings,
-    step: (key, signal) => step(state, key, signal),
-    onConflict: (key) => state.distrust(key.slice(key.indexOf('/') + 1)),
+  const loop = new ReconcileLoop({
+    ...LOOP,
+    clock: settings.clock,
+    random: settings.random,
+    log: settings.log,
+    concurrency: settings.workers,
+    reconcile: (key, signal) => step(state, key, signal),
+    onError: (key, error) => {
+      // What is gone is as good as changed: it may have gone while we thought we had just written it.
+      if (error instanceof ConflictError || isRefusal(error, 'notfound'))
+        state.distrust(key.slice(key.indexOf('/') + 1));
+    },
   });
   const synced = Promise.all([works.whenSynced(stop.signal), applied.whenSynced(stop.signal)]).then(() => {
     if (stop.signal.aborted) return;
@@ -106,7 +126,7 @@ function keyOfApplied({ hubHash }: AgentSettings, object: KubeObject, keys: Keys
   return name.startsWith(prefix) ? keys.work(name.slice(prefix.length)) : keys.applied(name);
 }
 
-async function step(state: AgentState, key: string, signal: AbortSignal): Promise<StepOutcome> {
+async function step(state: AgentState, key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
   const slash = key.indexOf('/');
   const name = key.slice(slash + 1);
   if (key.slice(0, slash) === 'applied') return evictOrIgnore(state, state.applied(name));
@@ -121,6 +141,9 @@ async function step(state: AgentState, key: string, signal: AbortSignal): Promis
     : finalizeWork(state, work);
 }
 
-function evictOrIgnore(state: AgentState, applied: AppliedManifestWork | undefined): Promise<StepOutcome> {
+function evictOrIgnore(
+  state: AgentState,
+  applied: AppliedManifestWork | undefined,
+): Promise<ReconcileOutcome> {
   return applied === undefined ? Promise.resolve(DONE) : evictApplied(state, applied);
 }

@@ -1,4 +1,4 @@
-import { ConflictError, InputError, TransientError } from '../core/errors.ts';
+import { BerthError, BugError, ConflictError, InputError, TransientError } from '../core/errors.ts';
 import type { Clock, Logger } from '../core/ports.ts';
 import { Backoff, type BackoffLimits } from './backoff.ts';
 import type { WorkQueue } from './work-queue.ts';
@@ -6,9 +6,12 @@ import type { WorkQueue } from './work-queue.ts';
 /** What becomes of a key after one pass. State is read fresh in each pass; a key carries no state. */
 export type ReconcileOutcome =
   | { readonly kind: 'done' }
-  | { readonly kind: 'requeue'; readonly afterMs: number };
+  | { readonly kind: 'requeue'; readonly afterMs: number }
+  /** Not finished, which is no error: again soon, with growing delay. */
+  | { readonly kind: 'retry' };
 
 export const DONE: ReconcileOutcome = { kind: 'done' };
+export const RETRY: ReconcileOutcome = { kind: 'retry' };
 
 export interface ReconcilerOptions {
   readonly name: string;
@@ -20,6 +23,8 @@ export interface ReconcilerOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly backoff?: BackoffLimits;
+  /** Of each key that is retried. The caller may delete one, whose failures are then forgotten. */
+  readonly retries?: Map<string, Backoff>;
   /** What only a user can correct is looked at again this often; a change of the object comes sooner. Default 5 min. */
   readonly inputRetryMs?: number;
   /** Whether an InputError may pass without a change of the object, as a missing right does. Default: never. */
@@ -37,7 +42,7 @@ export async function runReconciler(options: ReconcilerOptions, signal: AbortSig
   const stop = (): void => options.queue.close();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  const retries = new Map<string, Backoff>();
+  const retries = options.retries ?? new Map<string, Backoff>();
   const worker = async (): Promise<void> => {
     for (let key = await options.queue.take(); key !== undefined; key = await options.queue.take()) {
       await options.mayBegin?.(signal);
@@ -56,17 +61,20 @@ async function runOnce(
   key: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
+  const backoffOfKey = (): Backoff => {
+    const backoff =
+      retries.get(key) ?? new Backoff(options.backoff ?? { initialMs: 200, maxMs: 60_000 }, options.random);
+    retries.set(key, backoff);
+    return backoff;
+  };
   try {
     const outcome = await options.reconcile(key, signal);
+    if (outcome.kind === 'retry') return backoffOfKey().nextMs();
     retries.delete(key);
     return outcome.kind === 'requeue' ? outcome.afterMs : undefined;
   } catch (error) {
     if (signal.aborted) return undefined;
-    let backoff = retries.get(key);
-    if (backoff === undefined) {
-      backoff = new Backoff(options.backoff ?? { initialMs: 200, maxMs: 60_000 }, options.random);
-      retries.set(key, backoff);
-    }
+    const backoff = backoffOfKey();
     report(options, key, error, backoff.failures);
     return retryDelayMs(error, backoff.nextMs(), options);
   }
@@ -84,7 +92,7 @@ function report(options: ReconcilerOptions, key: string, error: unknown, failure
   const fields = { reconciler: options.name, key, failures, error };
   // Losing a race once is normal life.
   if (error instanceof ConflictError && failures < 3) options.log.debug('reconcile lost a race', fields);
-  else if (error instanceof TransientError || error instanceof InputError || error instanceof ConflictError)
+  else if (error instanceof BerthError && !(error instanceof BugError))
     options.log.warn('reconcile failed', fields);
   else options.log.error('reconcile failed unexpectedly', fields);
   options.onError?.(key, error);

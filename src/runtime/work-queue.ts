@@ -1,5 +1,8 @@
 import type { Clock } from '../core/ports.ts';
 
+/** The longest that a timer can hold, about 25 days. A key that is due later is looked at then. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
 /**
  * Keys to work on. A key waits at most once however often it is added, is never worked on twice at the same time, and is
  * worked on again when it was added meanwhile. First come, first served, so that no key starves another.
@@ -43,11 +46,12 @@ export class WorkQueue {
   /** The earlier of two delays wins. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return;
-    const dueMs = this.#clock.now() + delayMs;
+    const waitMs = Math.min(delayMs, LONGEST_DELAY_MS);
+    const dueMs = this.#clock.now() + waitMs;
     const known = this.#delayed.get(key);
     if (known !== undefined && known.dueMs <= dueMs) return;
     known?.cancel();
-    const cancel = this.#clock.schedule(delayMs, () => {
+    const cancel = this.#clock.schedule(waitMs, () => {
       this.#delayed.delete(key);
       this.add(key);
     });

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import yaml from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { readPlainBlock } from '../../src/adapters/yaml/block-reader.ts';
-import { KUBECTL_SCHEMA } from '../../src/adapters/yaml/kubectl-schema.ts';
+import { kubectlSchema } from '../../src/runtime/yaml/kubectl-schema.ts';
 
 const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 3_000);
+const SCHEMA = kubectlSchema();
 const full = (text: string): { value: unknown } | { error: string } => {
   try {
-    return { value: yaml.load(text, { schema: KUBECTL_SCHEMA }) };
+    return { value: yaml.load(text, { schema: SCHEMA }) };
   } catch (error) {
     return { error: String(error) };
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
 import { scmRequest } from './scm-request.ts';
 
 export interface CommitStatus {
@@ -79,8 +79,7 @@ function requestOf(
       };
     case 'bitbucket': {
       // Keys are limited to 40 characters; a hash keeps long contexts apart.
-      const key =
-        context.length <= 40 ? context : createHash('sha256').update(context).digest('hex').slice(0, 40);
+      const key = context.length <= 40 ? context : sha256(context).slice(0, 40);
       const url = targetUrl ?? 'https://bitbucket.org';
       return {
         url: `/repositories/${path}/commit/${commit}/statuses/build`,

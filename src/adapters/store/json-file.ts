@@ -5,7 +5,7 @@ import type { Clock, Logger } from '../../core/ports.ts';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 import { removeLeftovers, writeFileAtomic } from './atomic-file.ts';
 import { MapJournal } from './map-journal.ts';
-import { syncDirectory } from './sync-directory.ts';
+import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
  * A map of JSON values in memory, kept in one file. Writes are gathered for a moment; a crash loses at most that moment, and nothing of

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { writeFileAtomic } from './atomic-file.ts';
 import { inDirectory } from './in-directory.ts';
-import { syncDirectory } from './sync-directory.ts';
+import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
  * A file of lines that only grows. It is opened for a row of appends and closed after it. A last line without its end, left by a

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { World } from '../../core/snapshot/world.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 
 /** Lists of a world, in the order of the manifest. */
 export const WORLD_LISTS = [
@@ -37,10 +37,6 @@ export interface WorldDigest {
   readonly held: World['held'];
   /** Objects within a piece are in the order of their keys. */
   readonly pieces: Readonly<Record<WorldList, readonly WorldPiece[]>>;
-}
-
-export function sha256(text: string): string {
-  return hash('sha256', text);
 }
 
 /** Objects keep their identity while they do not change, so their digests are remembered. */

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import type { Document, LineCounter, Node, Pair } from 'yaml';
 import type { FieldPath } from '../../core/model/field-path.ts';
-import { resolvePlainScalar, UnrepresentableScalarError } from './scalar.ts';
+import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
 
 /** Line and column from 1, inside the document's text. */
 export interface Position {

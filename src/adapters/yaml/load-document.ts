@@ -2,8 +2,8 @@ import yaml from 'js-yaml';
 import type { YamlBudget } from './budget.ts';
 import { MAX_LENGTH, readPlainBlock } from './block-reader.ts';
 import { expandedSizeOf } from './expanded-size.ts';
-import { KUBECTL_SCHEMA } from './kubectl-schema.ts';
-import { UnrepresentableScalarError } from './scalar.ts';
+import { kubectlSchema } from '../../runtime/yaml/kubectl-schema.ts';
+import { UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
 
 /** Outcome of reading one document. Lines and columns count from 1 inside the document's text. */
 export type LoadedDocument =
@@ -27,6 +27,8 @@ interface LoaderState {
 }
 
 class OverBudget extends Error {}
+
+const KUBECTL_SCHEMA = kubectlSchema();
 
 /** Reads one document under a budget. Aliased values are shared, not copied. */
 export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { contentOf } from '../../core/work/update/merge-content.ts';
-import { digestOf } from '../options/agent-settings.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
 
 interface Attempt {
@@ -69,10 +69,10 @@ export class AppliedMemory {
 /** Digest of everything a manifest can set: content, labels, annotations, owner references, finalizers. */
 function fingerprint(live: KubeObject): string {
   const { labels, annotations, ownerReferences, finalizers } = live.metadata;
-  return digestOf(canonicalJson([contentOf(live), labels, annotations, ownerReferences, finalizers]));
+  return sha256(canonicalJson([contentOf(live), labels, annotations, ownerReferences, finalizers]));
 }
 
 /** Digest of what is wanted: the manifest and every input that changes what is written. */
 export function wantedDigest(...inputs: readonly unknown[]): string {
-  return digestOf(canonicalJson(inputs));
+  return sha256(canonicalJson(inputs));
 }

@@ -2,7 +2,7 @@ import type { IgnoreField, ServerSideApplyConfig } from '../../core/model/kind/m
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
 import { withClaim } from '../../core/work/applied/claim.ts';
-import { digestOf } from '../options/agent-settings.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { fixOwners } from './apply-by-update.ts';
 import { wantedDigest } from './applied-memory.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
@@ -57,7 +57,7 @@ async function applyWithIgnored(
 ): Promise<Applied> {
   const present = (config.ignoreFields ?? []).filter(isOnSpokePresent);
   const stripped = await removeIgnoredFields(manifest, present);
-  const hash = digestOf(canonicalJson(stripped));
+  const hash = sha256(canonicalJson(stripped));
   const live = await readLive(context);
   if (live === undefined)
     return { object: await send(context, withHash(manifest, hash), config, live), wrote: true };

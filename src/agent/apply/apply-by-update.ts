@@ -4,7 +4,7 @@ import { jsonEqual } from '../../core/model/json-equal.ts';
 import { unclaimPatch } from '../../core/work/applied/claim.ts';
 import { withOwner } from '../../core/work/applied/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata } from '../../core/work/update/plan-update.ts';
-import { digestOf } from '../options/agent-settings.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { isAlreadyExists, isRefusal } from '../../core/work/applied/kube-failure.ts';
 import { wantedDigest } from './applied-memory.ts';
 import { isUntouched } from '../../core/work/update/untouched.ts';
@@ -20,7 +20,7 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   const { ordinal } = task.meta;
   const wanted = wantedDigest('Update', task.manifest, ownership);
   if (memory.isSettled(ordinal, wanted, live)) return { object: live, wrote: false };
-  const plan = planUpdate(live, task.manifest, ownership, digestOf);
+  const plan = planUpdate(live, task.manifest, ownership, sha256);
   if (plan.action === 'none') return { object: live, wrote: false };
   if (plan.action === 'update' && (await wasLeftAlone(context, plan.object))) {
     memory.remember(ordinal, wanted, live);
@@ -70,7 +70,7 @@ async function createOrElse(
 
 async function create(context: ApplyContext): Promise<KubeObject> {
   const { task, ownership, cluster, memory } = context;
-  const wanted = objectToCreate(task.manifest, ownership, digestOf);
+  const wanted = objectToCreate(task.manifest, ownership, sha256);
   const object = await cluster.create(task.kind, wanted, { fieldManager: AGENT_MANAGER });
   context.live.written(task.kind, object, context.work);
   memory.remember(task.meta.ordinal, wantedDigest('Update', task.manifest, ownership), object);

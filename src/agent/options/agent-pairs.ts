@@ -8,7 +8,7 @@ import { errorText, InputError } from '../../core/errors.ts';
 export interface AgentPair {
   readonly clusterName: string;
   readonly hubKubeconfig: string;
-  /** Absent: KUBECONFIG, else the cluster this runs in. */
+  /** Absent: KUBECONFIG, ~/.kube/config, else the cluster this runs in. */
   readonly kubeconfig?: string | undefined;
   readonly agentId?: string | undefined;
 }

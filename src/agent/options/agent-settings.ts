@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
 import { InputError } from '../../core/errors.ts';
 import type { AgentOptions, AgentSettings } from './agent-options.ts';
 
@@ -31,9 +31,5 @@ export function agentSettings(options: AgentOptions): AgentSettings {
 
 /** Lower-case hex SHA-256 of the hub's server URL, verbatim: names AppliedManifestWorks, so it must never be normalised. */
 export function hubHashOf(server: string): string {
-  return digestOf(server);
-}
-
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return sha256(server);
 }

@@ -1,7 +1,7 @@
 import type { AppliedManifestWork } from '../../core/model/kind/applied-manifest-work.ts';
 import { type AgentState, rfc3339 } from '../state/agent-state.ts';
 import { releaseApplied } from './release-applied.ts';
-import { DONE, RETRY, type StepOutcome } from '../loop/step-outcome.ts';
+import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 
 /** From here on a grace period means "forever". */
 const NEVER_MS = 100 * 365 * 24 * 3_600_000;
@@ -10,7 +10,10 @@ const NEVER_MS = 100 * 365 * 24 * 3_600_000;
  * An AppliedManifestWork of ours whose ManifestWork is not on the hub (deleted by force, hub restored from a backup, another
  * hub). It is kept for a grace period, counted from when it was first noticed, so that the work can come back.
  */
-export async function evictApplied(state: AgentState, applied: AppliedManifestWork): Promise<StepOutcome> {
+export async function evictApplied(
+  state: AgentState,
+  applied: AppliedManifestWork,
+): Promise<ReconcileOutcome> {
   const { settings } = state;
   if (applied.spec.agentID !== settings.agentId) return DONE;
   if (applied.metadata.deletionTimestamp !== undefined)
@@ -23,10 +26,10 @@ export async function evictApplied(state: AgentState, applied: AppliedManifestWo
   const started = applied.status?.evictionStartTime;
   if (started === undefined) {
     await state.writeAppliedStatus(applied, { ...applied.status, evictionStartTime: rfc3339(nowMs) });
-    return { kind: 'later', afterMs: settings.evictionGraceMs };
+    return { kind: 'requeue', afterMs: settings.evictionGraceMs };
   }
   const leftMs = Date.parse(started) + settings.evictionGraceMs - nowMs;
-  if (leftMs > 0) return { kind: 'later', afterMs: leftMs };
+  if (leftMs > 0) return { kind: 'requeue', afterMs: leftMs };
   const work = applied.spec.manifestWorkName;
   settings.log.info('ManifestWork is still missing, evicting its objects', {
     work,

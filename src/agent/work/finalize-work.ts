@@ -7,12 +7,12 @@ import { isRefusal } from '../../core/work/applied/kube-failure.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { appliedNameOf, readApplied } from '../record/applied-work.ts';
 import { releaseApplied } from '../release/release-applied.ts';
-import { DONE, RETRY, type StepOutcome } from '../loop/step-outcome.ts';
+import { DONE, RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import { lookAtWork } from '../feedback/look-at-work.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
 /** A ManifestWork that is being deleted: first everything it applied goes, then our finalizer. */
-export async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<StepOutcome> {
+export async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<ReconcileOutcome> {
   const { settings } = state;
   const { name } = deleting.metadata;
   if (!(deleting.metadata.finalizers ?? []).includes(MANIFEST_WORK_FINALIZER)) return DONE;

@@ -24,7 +24,7 @@ import { keepApplied } from '../release/evict-applied.ts';
 import { lookAtWork, type WorkLook } from '../feedback/look-at-work.ts';
 import { releaseApplied } from '../release/release-applied.ts';
 import { reportPass } from './report-pass.ts';
-import { RETRY, type StepOutcome } from '../loop/step-outcome.ts';
+import { RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import { type Tracked, trackResources } from '../release/track-resources.ts';
 import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
 import { writeFinalizers } from '../state/work-status.ts';
@@ -34,7 +34,7 @@ export async function syncWork(
   state: AgentState,
   found: ManifestWork,
   signal: AbortSignal,
-): Promise<StepOutcome> {
+): Promise<ReconcileOutcome> {
   const work = await withFinalizer(state, found);
   const { name } = work.metadata;
   let applied = state.appliedOf(name);
@@ -262,8 +262,8 @@ function retryOf(results: readonly ManifestResult[], tracked: Tracked | undefine
 
 const DENIED_RETRY_MS = 60_000;
 
-/** When to look again without an event: the resync, a denied executor, and objects that are not watched. */
-function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied: boolean): StepOutcome {
+/** When to look again without being told: the resync, a denied executor, and objects that are not watched. */
+function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied: boolean): ReconcileOutcome {
   const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
   const nowMs = clock.now();
   const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
@@ -274,5 +274,5 @@ function nextLook(state: AgentState, memory: WorkMemory, look: WorkLook, denied:
   if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
   if (look.rights === 'unknown' || !look.watched.every((object) => state.live.isWatched(object)))
     waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
-  return { kind: 'later', afterMs: Math.min(...waits) };
+  return { kind: 'requeue', afterMs: Math.min(...waits) };
 }

@@ -4,7 +4,7 @@ import { DeletionLog } from '../../adapters/store/deletion-log.ts';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
-import { sha256 } from '../../adapters/store/world-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { SourcePlans } from '../../core/publish/approval/pending-plans.ts';
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../core/transition/unfinished-transition.ts';

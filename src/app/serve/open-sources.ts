@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { postCommitStatus } from '../../adapters/scm/commit-status.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
-import { sha256 } from '../../adapters/store/world-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { InputError } from '../../core/errors.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';

@@ -1,5 +1,6 @@
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
-import { digestAhead, sha256 } from '../../adapters/store/world-digest.ts';
+import { digestAhead } from '../../adapters/store/world-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';

@@ -1,4 +1,4 @@
-import { sha256 } from '../../adapters/store/world-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { formatRef, refOf } from '../../core/model/object-ref.ts';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { PublishedClusters } from '../../core/placement/prior/published-clusters.ts';
@@ -115,8 +115,4 @@ function publishedOf({ placements, decisions }: World): ReadonlyMap<string, read
   const { clusters } = new PublishedClusters().read(decisions);
   const keys = placements.map(({ metadata }) => namespacedName(metadata));
   return new Map(keys.map((key) => [key, [...new Set(clusters.get(key))]]));
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

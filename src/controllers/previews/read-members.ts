@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { sha256 } from '../../adapters/store/world-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';

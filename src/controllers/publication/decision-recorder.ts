@@ -1,4 +1,5 @@
-import { digestWorld, sha256, type WorldDigest } from '../../adapters/store/world-digest.ts';
+import { digestWorld, type WorldDigest } from '../../adapters/store/world-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -26,8 +27,8 @@ export class DecisionRecorder {
   readonly #options: RecorderOptions;
   readonly #worldOf = new WeakMap<ScheduleResult, World>();
   readonly #resultsOf = new WeakMap<World, Map<string, ScheduleResult>>();
-  readonly #digestOf = new WeakMap<World, WorldDigest>();
-  /** The world of the last record. A shortcut only, so it is held weakly. */
+  readonly #sha256 = new WeakMap<World, WorldDigest>();
+  /** The world that the last record names. Only a shortcut, and no reason to keep it in memory. */
   #recorded: WeakRef<World> | undefined;
 
   constructor(options: RecorderOptions) {
@@ -94,8 +95,8 @@ export class DecisionRecorder {
     const world = isSame ? recorded : this.#worldOf.get(result);
     if (world === undefined) return undefined;
     if (world !== recorded) this.#recorded = new WeakRef(world);
-    const inputs = this.#digestOf.get(world) ?? digestWorld(world);
-    this.#digestOf.set(world, inputs);
+    const inputs = this.#sha256.get(world) ?? digestWorld(world);
+    this.#sha256.set(world, inputs);
     return inputs;
   }
 }

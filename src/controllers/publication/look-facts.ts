@@ -1,4 +1,4 @@
-import { sha256 } from '../../adapters/store/world-digest.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';

@@ -19,6 +19,8 @@ export interface AddonNames {
 /**
  * Names are an agreement with OCM's controllers and agents: another name for the same work would be applied a second time
  * beside the first. Nothing is shortened: OCM does not either, and refuses what becomes too long.
+ *
+ * Only the conformance tests use it so far: it states what was recorded from OCM, for the add-on manager to come.
  */
 export function addonNames(addon: string, cluster: string): AddonNames {
   const work = `addon-${addon}`;

@@ -4,7 +4,9 @@ import { JsonFloat } from './json-float.ts';
 /**
  * Reads JSON without losing what a double cannot hold: whole numbers beyond 2^53 become bigint, numbers that were
  * written with a point or an exponent become JsonFloat. Whole numbers beyond 64 bits are floats, `-0` is the whole number 0.
- * `__proto__` is a key like any other. Throws InputError `json.syntax`.
+ * `__proto__` is a key like any other. The conformance tests read what Go recorded with it, where 1 and 1.0 differ.
+ * @internal
+ * @throws InputError `json.syntax`
  */
 export function parseExactJson(text: string): unknown {
   // The platform's parser checks the grammar; what follows may then rely on it.

@@ -1,50 +1,85 @@
-/** Deep equality of JSON values; a key that is undefined counts as absent, the order of keys does not count. */
-export function jsonEqual(a: unknown, b: unknown): boolean {
+/** Called before a list or an object is read, with the number of its entries; may throw, which ends the reading. */
+export type SpendOnEntries = (count: number, isList: boolean) => void;
+
+/**
+ * Deep equality of JSON values; a key that is undefined counts as absent, the order of keys does not count.
+ * @param spend accounts for the work; absent: nobody does
+ */
+export function jsonEqual(a: unknown, b: unknown, spend?: SpendOnEntries): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => jsonEqual(item, b[index]));
-  }
-  const left = a as Readonly<Record<string, unknown>>;
-  const right = b as Readonly<Record<string, unknown>>;
-  for (const key of Object.keys(left))
-    if (!jsonEqual(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) return false;
-  for (const key of Object.keys(right))
-    if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
+  if (!Array.isArray(a)) return !Array.isArray(b) && fieldsEqual(a as Fields, b as Fields, spend);
+  if (!Array.isArray(b) || a.length !== b.length) return false;
+  spend?.(a.length, true);
+  for (let index = 0; index < a.length; index++) if (!jsonEqual(a[index], b[index], spend)) return false;
   return true;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsEqual(left: Fields, right: Fields, spend: SpendOnEntries | undefined): boolean {
+  const keys = Object.keys(left);
+  const size = Object.keys(right).length;
+  spend?.(keys.length, false);
+  if (keys.length !== size && countPresent(left) !== countPresent(right)) return false;
+  let shared = 0;
+  for (const key of keys) {
+    const isShared = Object.hasOwn(right, key);
+    if (isShared) shared++;
+    if (!jsonEqual(left[key], isShared ? right[key] : undefined, spend)) return false;
+  }
+  return shared === size || countPresent(left) === countPresent(right);
+}
+
+function countPresent(fields: Fields): number {
+  return Object.values(fields).filter((value) => value !== undefined).length;
+}
+
+interface CanonicalForm {
+  /** Puts the keys of an object in order. */
+  readonly sort: (keys: string[]) => readonly string[];
+  readonly spend?: SpendOnEntries;
+}
+
 /**
- * JSON text with sorted keys (those that count as array indexes first, as JavaScript has them): equal values give equal texts,
- * whatever the order they were written in. A bigint is the whole number that it is. Written out by hand: a replacer of JSON.stringify costs several times as much.
+ * JSON text with keys in one order: equal values give equal texts, whatever the order they were written in. A bigint is the whole
+ * number that it is. Written out by hand: a replacer of JSON.stringify costs several times as much.
+ *
+ * Keys that count as array indexes come first, as JavaScript keeps them: digests of such texts are on disks and in annotations. The
+ * hub sorts all keys as Go does, because its texts are keys of managedFields (hub/json/canonical-json.ts).
  */
-export function canonicalJson(value: unknown): string {
-  return canonicalText(value) ?? 'null';
+export function canonicalJson(value: unknown, form: CanonicalForm = INDEXES_FIRST): string {
+  return canonicalText(value, form) ?? 'null';
 }
 
 /** Undefined for what JSON leaves out. */
-function canonicalText(value: unknown): string | undefined {
+function canonicalText(value: unknown, form: CanonicalForm): string | undefined {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item) ?? 'null').join(',')}]`;
+  if (Array.isArray(value)) {
+    form.spend?.(value.length, true);
+    return `[${value.map((item) => canonicalText(item, form) ?? 'null').join(',')}]`;
+  }
   // A function only: in data from outside it may be the name of a key like any other.
   if ('toJSON' in value && typeof value.toJSON === 'function')
-    return canonicalText(JSON.parse(JSON.stringify(value)));
+    return canonicalText(JSON.parse(JSON.stringify(value)), form);
+  const keys = Object.keys(value);
+  form.spend?.(keys.length, false);
   let text = '';
-  for (const key of sortedKeys(value)) {
-    const item = canonicalText((value as Readonly<Record<string, unknown>>)[key]);
+  for (const key of form.sort(keys)) {
+    const item = canonicalText((value as Fields)[key], form);
     if (item !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${item}`;
   }
   return `{${text}}`;
 }
 
-function sortedKeys(value: object): readonly string[] {
-  const keys = Object.keys(value);
-  let indexes = 0;
-  while (indexes < keys.length && isArrayIndex(keys[indexes] ?? '')) indexes++;
-  return indexes === 0 ? keys.sort() : [...keys.slice(0, indexes), ...keys.slice(indexes).sort()];
-}
+const INDEXES_FIRST: CanonicalForm = {
+  sort(keys) {
+    let indexes = 0;
+    while (indexes < keys.length && isArrayIndex(keys[indexes] ?? '')) indexes++;
+    return indexes === 0 ? keys.sort() : [...keys.slice(0, indexes), ...keys.slice(indexes).sort()];
+  },
+};
 
 /** JavaScript keeps such keys in front, in the order of their numbers. */
 function isArrayIndex(key: string): boolean {

@@ -38,11 +38,6 @@ export function formatRfc3339(instant: Instant): string {
   return `${dateTime(instant)}Z`;
 }
 
-/** As metav1.MicroTime is written: UTC, always six fraction digits. */
-export function formatRfc3339Micro(instant: Instant): string {
-  return `${dateTime(instant)}.${String(instant.nanos).padStart(9, '0').slice(0, 6)}Z`;
-}
-
 /** Negative, 0 or positive like every comparison function. */
 export function compareInstants(left: Instant, right: Instant): number {
   return left.seconds === right.seconds ? left.nanos - right.nanos : left.seconds - right.seconds;

@@ -1,23 +1,20 @@
-import { CORE_SCHEMA, load, Type, YAMLException } from 'js-yaml';
+import { load, YAMLException } from 'js-yaml';
+import { kubectlSchema } from '../../runtime/yaml/kubectl-schema.ts';
+import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { spendOnText, spendWork } from '../json/work-budget.ts';
 
-const TRUE = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
-const FALSE = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);
+const SCHEMA = kubectlSchema(scalarOf);
 
-/** The words that YAML 1.1 reads as booleans besides true and false; Kubernetes still does. */
-const oldBoolean = new Type('tag:yaml.org,2002:bool', {
-  kind: 'scalar',
-  resolve: (text: unknown) => typeof text === 'string' && (TRUE.has(text) || FALSE.has(text)),
-  construct: (text: string) => TRUE.has(text),
-});
-
-const merge = new Type('tag:yaml.org,2002:merge', {
-  kind: 'scalar',
-  resolve: (text: unknown) => text === '<<' || text === null,
-});
-
-const SCHEMA = CORE_SCHEMA.extend({ implicit: [oldBoolean, merge] });
+/** An integer that JavaScript cannot hold loses digits, as it does in a JSON body: `kubectl apply --server-side` sends JSON as YAML. */
+function scalarOf(text: string): unknown {
+  try {
+    return resolvePlainScalar(text);
+  } catch (error) {
+    if (error instanceof UnrepresentableScalarError && Number.isFinite(error.nearest)) return error.nearest;
+    throw error;
+  }
+}
 
 /** The reader needs so much more time for long texts than for JSON that they have a limit of their own. */
 export const MAX_YAML_CHARACTERS = 1_500_000;
@@ -33,6 +30,7 @@ export interface YamlReading {
 /**
  * One YAML document as JSON. Later duplicates win and are reported.
  * @throws YAMLException on anything that is no YAML
+ * @throws UnrepresentableScalarError on infinities and what is no number, which JSON does not have
  * @throws WorkExceededError when reading it takes more than one request may use
  */
 export function readYaml(text: string): YamlReading {
@@ -46,7 +44,7 @@ export function readYaml(text: string): YamlReading {
   }
 }
 
-/** The reader yields JSON values except for infinities, which have no JSON form. */
+/** An empty document is null. */
 function asJson(value: unknown): JsonValue {
   return value === undefined ? null : (value as JsonValue);
 }

@@ -5,7 +5,8 @@ import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf, timestamp } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
+import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const CSRS = { group: 'certificates.k8s.io', version: 'v1', plural: 'certificatesigningrequests' };
@@ -16,26 +17,26 @@ export class CertificateSigner implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
   readonly #authority: CertificateAuthority;
-  readonly #queue: KeyQueue;
+  readonly #loop: ReconcileLoop;
   #unsubscribe: (() => void) | undefined;
 
   constructor(cluster: Cluster, authority: CertificateAuthority) {
     this.#cluster = cluster;
     this.#client = new LocalClient(cluster, 'certificate-signer');
     this.#authority = authority;
-    this.#queue = new KeyQueue('certificates', (name) => this.#sign(name), cluster);
+    this.#loop = controllerLoop('certificates', (name) => this.#sign(name), cluster);
   }
 
   start(): void {
     this.#unsubscribe = this.#client.watch(CSR_STORAGE, (events) => {
-      for (const { entry } of events) this.#queue.add(entry.name);
+      for (const { entry } of events) this.#loop.add(entry.name);
     });
-    for (const { name } of this.#cluster.store.list(CSR_STORAGE)) this.#queue.add(name);
+    for (const { name } of this.#cluster.store.list(CSR_STORAGE)) this.#loop.add(name);
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe?.();
-    await this.#queue.stop();
+    await this.#loop.close();
   }
 
   async #sign(name: string): Promise<void> {

@@ -6,7 +6,8 @@ import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import { definitionFromCrd, isEstablished, nameConflicts } from '../scheme/crd.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
+import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
@@ -17,18 +18,18 @@ const AGAIN_MS = 500;
 export class CrdCleaner implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
-  readonly #queue: KeyQueue;
+  readonly #loop: ReconcileLoop;
   #unsubscribe: (() => void) | undefined;
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
     this.#client = new LocalClient(cluster, 'crd-cleaner');
-    this.#queue = new KeyQueue('crds', (name) => this.#clean(name), cluster);
+    this.#loop = controllerLoop('crds', (name) => this.#clean(name), cluster);
   }
 
   start(): void {
     this.#unsubscribe = this.#client.watch(CRD_STORAGE, (events) => {
-      for (const { entry } of events) this.#queue.add(entry.name);
+      for (const { entry } of events) this.#loop.add(entry.name);
       // Names have become free: another definition may have waited for them.
       if (events.some(({ type }) => type === 'deleted')) this.#addAll();
     });
@@ -36,12 +37,12 @@ export class CrdCleaner implements HubController {
   }
 
   #addAll(): void {
-    for (const { name } of this.#cluster.store.list(CRD_STORAGE)) this.#queue.add(name);
+    for (const { name } of this.#cluster.store.list(CRD_STORAGE)) this.#loop.add(name);
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe?.();
-    await this.#queue.stop();
+    await this.#loop.close();
   }
 
   async #clean(name: string): Promise<void> {
@@ -53,7 +54,7 @@ export class CrdCleaner implements HubController {
     if (getOwn(metadata, 'deletionTimestamp') === undefined) return this.#accept(crds, crd);
     if (!finalizers.includes(CLEANUP)) return;
     if ((await this.#deleteInstances(name)) > 0) {
-      this.#queue.addLater(name, AGAIN_MS);
+      this.#loop.addAfter(name, AGAIN_MS);
       return;
     }
     const left = finalizers.filter((finalizer) => finalizer !== CLEANUP);

@@ -3,7 +3,8 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
+import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const TTL_MS = 3_600_000;
@@ -14,20 +15,20 @@ const EVENTS = { group: '', version: 'v1', plural: 'events' };
 export class EventExpiry implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
-  readonly #queue: KeyQueue;
+  readonly #loop: ReconcileLoop;
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
     this.#client = new LocalClient(cluster, 'event-expiry');
-    this.#queue = new KeyQueue('events', () => this.#sweep(), cluster);
+    this.#loop = controllerLoop('events', () => this.#sweep(), cluster);
   }
 
   start(): void {
-    this.#queue.add('sweep');
+    this.#loop.add('sweep');
   }
 
   stop(): Promise<void> {
-    return this.#queue.stop();
+    return this.#loop.close();
   }
 
   async #sweep(): Promise<void> {
@@ -41,7 +42,7 @@ export class EventExpiry implements HubController {
         name: textAt(metadata, 'name'),
       });
     }
-    this.#queue.addLater('sweep', SWEEP_EVERY_MS);
+    this.#loop.addAfter('sweep', SWEEP_EVERY_MS);
   }
 }
 

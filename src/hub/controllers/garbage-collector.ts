@@ -7,7 +7,8 @@ import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StorageKey, StoredObject } from '../store/stored-object.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
+import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const FOREGROUND = 'foregroundDeletion';
@@ -21,13 +22,13 @@ const ORPHAN = 'orphan';
 export class GarbageCollector implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
-  readonly #queue: KeyQueue;
+  readonly #loop: ReconcileLoop;
   #unsubscribe: (() => void) | undefined;
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
     this.#client = new LocalClient(cluster, 'garbage-collector');
-    this.#queue = new KeyQueue('garbage', (key) => this.#collect(key), cluster);
+    this.#loop = controllerLoop('garbage', (key) => this.#collect(key), cluster);
   }
 
   start(): void {
@@ -41,7 +42,7 @@ export class GarbageCollector implements HubController {
 
   async stop(): Promise<void> {
     this.#unsubscribe?.();
-    await this.#queue.stop();
+    await this.#loop.close();
   }
 
   #onEvent(storage: string, event: StoreEvent): void {
@@ -50,18 +51,18 @@ export class GarbageCollector implements HubController {
       return;
     }
     for (const dependent of this.#cluster.store.owners.dependentsOf(event.entry.facts.uid))
-      this.#queue.add(encodeKey(dependent));
+      this.#loop.add(encodeKey(dependent));
     // An owner that waits for its dependents may have lost the last one.
     for (const uid of event.entry.facts.owners) {
       const key = this.#cluster.store.owners.find(uid);
-      if (key !== undefined) this.#queue.add(encodeKey(key));
+      if (key !== undefined) this.#loop.add(encodeKey(key));
     }
   }
 
   #consider(storage: string, entry: StoredObject): void {
     const { deleting, owners } = entry.facts;
     if (owners.length === 0 && !(deleting && isHeld(entry.object))) return;
-    this.#queue.add(encodeKey({ storage, namespace: entry.namespace, name: entry.name }));
+    this.#loop.add(encodeKey({ storage, namespace: entry.namespace, name: entry.name }));
   }
 
   async #collect(encoded: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Cluster } from '../request/cluster.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
+import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const SEGMENT_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -12,7 +13,7 @@ const CHECKPOINT_MS = 60_000;
 /** Snapshots the store every 64 MiB of log, and every hour in which anything was written; checkpoints the log in between. */
 export class LogCompactor implements HubController {
   readonly #cluster: Cluster;
-  readonly #queue: KeyQueue;
+  readonly #loop: ReconcileLoop;
   #lastMs: number;
   #lastRv: number;
   #checkpoint: { readonly atMs: number; readonly bytes: number };
@@ -22,15 +23,15 @@ export class LogCompactor implements HubController {
     this.#lastMs = cluster.clock.now();
     this.#lastRv = cluster.store.rv;
     this.#checkpoint = { atMs: this.#lastMs, bytes: cluster.store.logBytes };
-    this.#queue = new KeyQueue('compaction', () => this.#check(), cluster);
+    this.#loop = controllerLoop('compaction', () => this.#check(), cluster);
   }
 
   start(): void {
-    this.#queue.add('check');
+    this.#loop.add('check');
   }
 
   stop(): Promise<void> {
-    return this.#queue.stop();
+    return this.#loop.close();
   }
 
   async #check(): Promise<void> {
@@ -49,6 +50,6 @@ export class LogCompactor implements HubController {
       this.#checkpoint = { atMs: clock.now(), bytes: store.logBytes };
       await store.checkpoint();
     }
-    this.#queue.addLater('check', CHECK_EVERY_MS);
+    this.#loop.addAfter('check', CHECK_EVERY_MS);
   }
 }

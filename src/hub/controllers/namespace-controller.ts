@@ -4,7 +4,8 @@ import type { Cluster } from '../request/cluster.ts';
 import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
+import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const NAMESPACES = { group: '', version: 'v1', plural: 'namespaces' };
@@ -19,20 +20,20 @@ export class NamespaceController implements HubController {
   readonly #cluster: Cluster;
   readonly #client: LocalClient;
   readonly #caPem: string;
-  readonly #queue: KeyQueue;
+  readonly #loop: ReconcileLoop;
   readonly #unsubscribe: (() => void)[] = [];
 
   constructor(cluster: Cluster, caPem: string) {
     this.#cluster = cluster;
     this.#client = new LocalClient(cluster, 'namespace-controller');
     this.#caPem = caPem;
-    this.#queue = new KeyQueue('namespaces', (name) => this.#reconcile(name), cluster);
+    this.#loop = controllerLoop('namespaces', (name) => this.#reconcile(name), cluster);
   }
 
   start(): void {
     const addAll = (storage: string, keyOf: (entry: { namespace: string; name: string }) => string): void => {
       const listener = this.#client.watch(storage, (events) => {
-        for (const { entry } of events) this.#queue.add(keyOf(entry));
+        for (const { entry } of events) this.#loop.add(keyOf(entry));
       });
       this.#unsubscribe.push(listener);
     };
@@ -40,12 +41,12 @@ export class NamespaceController implements HubController {
     // These objects belong to every namespace and are created again when they are deleted.
     addAll('serviceaccounts', ({ namespace }) => namespace);
     addAll('configmaps', ({ namespace, name }) => (name === ROOT_CA ? namespace : ''));
-    for (const { name } of this.#cluster.store.list('namespaces')) this.#queue.add(name);
+    for (const { name } of this.#cluster.store.list('namespaces')) this.#loop.add(name);
   }
 
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await this.#queue.stop();
+    await this.#loop.close();
   }
 
   async #reconcile(name: string): Promise<void> {
@@ -94,7 +95,7 @@ export class NamespaceController implements HubController {
       left += this.#cluster.store.list(storageKey, name).length;
     }
     if (left > 0) {
-      this.#queue.addLater(name, DRAIN_AGAIN_MS);
+      this.#loop.addAfter(name, DRAIN_AGAIN_MS);
       return;
     }
     const spec = { ...objectAt(namespace, 'spec'), finalizers: [] };

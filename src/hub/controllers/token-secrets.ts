@@ -4,7 +4,8 @@ import { objectAt, textAt } from '../json/json-value.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
 import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import { KeyQueue } from './key-queue.ts';
+import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
+import { controllerLoop } from './controller-loop.ts';
 import type { HubController } from './hub-controller.ts';
 
 const SECRETS = { group: '', version: 'v1', plural: 'secrets' };
@@ -18,7 +19,7 @@ export class TokenSecrets implements HubController {
   readonly #client: LocalClient;
   readonly #tokens: ServiceAccountTokens;
   readonly #caPem: string;
-  readonly #queue: KeyQueue;
+  readonly #loop: ReconcileLoop;
   #unsubscribe: (() => void) | undefined;
 
   constructor(cluster: ApiCluster, caPem: string) {
@@ -26,20 +27,20 @@ export class TokenSecrets implements HubController {
     this.#client = new LocalClient(cluster, 'tokens-controller');
     this.#tokens = cluster.credentials.serviceAccounts;
     this.#caPem = caPem;
-    this.#queue = new KeyQueue('token-secrets', (key) => this.#fill(key), cluster);
+    this.#loop = controllerLoop('token-secrets', (key) => this.#fill(key), cluster);
   }
 
   start(): void {
     this.#unsubscribe = this.#client.watch('secrets', (events) => {
-      for (const { entry } of events) this.#queue.add(`${entry.namespace}/${entry.name}`);
+      for (const { entry } of events) this.#loop.add(`${entry.namespace}/${entry.name}`);
     });
     for (const { namespace, name } of this.#cluster.store.list('secrets'))
-      this.#queue.add(`${namespace}/${name}`);
+      this.#loop.add(`${namespace}/${name}`);
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe?.();
-    await this.#queue.stop();
+    await this.#loop.close();
   }
 
   async #fill(key: string): Promise<void> {

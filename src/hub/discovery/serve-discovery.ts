@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { Answer, BodyAnswer } from '../wire/answer.ts';
 import { jsonAnswer } from '../wire/answer.ts';
 import { parseAccept } from '../wire/negotiate.ts';
@@ -124,7 +124,7 @@ export class Discovery {
     const made = make();
     if (made === undefined) return undefined;
     // The tag depends on nothing but the content: clients keep their caches over restarts.
-    const hash = createHash('sha256').update(made.text).digest('hex').toUpperCase();
+    const hash = sha256(made.text).toUpperCase();
     const document = { ...made, etag: `"${hash}"` };
     this.#documents.set(key, document);
     return document;

@@ -1,21 +1,19 @@
-import { spendWork } from './work-budget.ts';
+import { canonicalJson as canonicalText } from '../../core/model/json-equal.ts';
 import type { JsonValue } from './json-value.ts';
-import { isObject } from './json-value.ts';
+import { spendWork } from './work-budget.ts';
 
 /** Sorting costs more than looking. */
 const STEPS_PER_KEY = 3;
 
-/** JSON with sorted keys: equal values have equal texts. */
+const SORTED = {
+  sort: (keys: string[]) => keys.sort(),
+  spend: (count: number, isList: boolean): void => spendWork(isList ? count : count * STEPS_PER_KEY),
+};
+
+/**
+ * JSON with all keys sorted by their text, on the work budget of the request: equal values have equal texts. The order is that of Go's
+ * encoding/json, because the texts are keys of managedFields, which clients read and the log keeps.
+ */
 export function canonicalJson(value: JsonValue): string {
-  if (Array.isArray(value)) {
-    spendWork(value.length);
-    return `[${value.map(canonicalJson).join(',')}]`;
-  }
-  if (!isObject(value)) return JSON.stringify(value);
-  const keys = Object.keys(value);
-  spendWork(keys.length * STEPS_PER_KEY);
-  const entries = keys
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as JsonValue)}`);
-  return `{${entries.join(',')}}`;
+  return canonicalText(value, SORTED);
 }

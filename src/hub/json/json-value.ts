@@ -1,3 +1,4 @@
+import { jsonEqual } from '../../core/model/json-equal.ts';
 import { spendOnKeys, spendWork } from './work-budget.ts';
 
 /** Plain JSON, as it comes off the wire. Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
@@ -75,17 +76,12 @@ export function deepClone<T extends JsonValue>(value: T): T {
   return copy as T;
 }
 
-/** Equal as JSON: key order does not matter, list order does. */
+/** Equal as JSON: key order does not matter, list order does. Spends the work budget of the request. */
 export function deepEqual(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left)) {
-    if (!Array.isArray(right) || left.length !== right.length) return false;
-    spendWork(left.length + 1);
-    return left.every((item, index) => deepEqual(item, right[index]));
-  }
-  if (!isObject(left) || !isObject(right)) return false;
-  const keys = Object.keys(left);
-  spendOnKeys(keys.length);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]));
+  return jsonEqual(left, right, spendOnEntries);
+}
+
+function spendOnEntries(count: number, isList: boolean): void {
+  if (isList) spendWork(count + 1);
+  else spendOnKeys(count);
 }

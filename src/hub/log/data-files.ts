@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const SEGMENT = /^log-(\d{16})\.jsonl$/;
@@ -40,14 +40,4 @@ export async function findDataFiles(directory: string): Promise<DataFiles> {
     snapshots: matching(SNAPSHOT).sort((a, b) => b.rv - a.rv),
     unfinished: names.filter((name) => name.endsWith('.tmp')).map((name) => join(directory, name)),
   };
-}
-
-/** Makes a rename or a new file in the directory survive a power cut. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

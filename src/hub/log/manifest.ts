@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InputError } from '../../core/errors.ts';
-import { syncDirectory } from './data-files.ts';
+import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 import type { LogPosition } from './log-record.ts';
 import { checkedJson, encodeLine } from './log-record.ts';
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -72,7 +72,7 @@ export async function backupData(dataDir: string, file: string, nowMs: number): 
     clusters,
   };
   const json = JSON.stringify(content);
-  const seal = createHash('sha256').update(json).digest('hex');
+  const seal = sha256(json);
   writePrivateFile(file, await gzipAsync(`${seal}\n${json}`));
   return summaryOf(content);
 }
@@ -146,8 +146,7 @@ async function readBackup(file: string): Promise<BackupContent> {
   }
   const end = text.indexOf('\n');
   const json = text.slice(end + 1);
-  if (text.slice(0, end) !== createHash('sha256').update(json).digest('hex'))
-    throw damaged('is damaged: its checksum does not match');
+  if (text.slice(0, end) !== sha256(json)) throw damaged('is damaged: its checksum does not match');
   const content = JSON.parse(json) as BackupContent;
   if (content.format !== FORMAT)
     throw damaged(`has the format ${String(content.format)}, expected ${FORMAT}`);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../runtime/sha256.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { subresourceKindSchema } from '../scheme/builtin/builtin-definitions.ts';
 import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
@@ -65,7 +65,7 @@ function render(scheme: Scheme, path: string): OpenApiDocument | undefined {
     const served = versions.find(({ version }) => pathOf(group, version) === path);
     if (served === undefined) continue;
     const text = JSON.stringify(documentOf(path, served.resources));
-    return { text, hash: createHash('sha256').update(text).digest('hex').slice(0, 32).toUpperCase() };
+    return { text, hash: sha256(text).slice(0, 32).toUpperCase() };
   }
   return undefined;
 }

@@ -1,22 +1,20 @@
+import type { LabelMap, Requirement } from '../../core/model/selector/label-selector-requirement.ts';
+import { matchesRequirement } from '../../core/model/selector/label-selector-requirement.ts';
+import { labelKeyProblem, labelValueProblem } from '../../core/model/selector/label-syntax.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, objectAt } from '../json/json-value.ts';
+import { objectAt } from '../json/json-value.ts';
 import { badRequest } from '../wire/status-errors.ts';
 
-/** One requirement of a label selector's text form. */
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
-  readonly values: readonly string[];
-}
-
 const TOKEN = /\s*(?:(!=|==|=|!|<|>|\(|\)|,)|([^\s!=<>(),]+))/y;
-const KEY = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** `a=b,c in (d, e),!f`: the grammar of `kubectl -l`. @throws StatusError 400 */
-export function parseLabelSelector(text: string): readonly LabelRequirement[] {
+/**
+ * `a=b,c in (d, e),!f,n>5`: the grammar of `kubectl -l`. Sentences of refusals are the API server's.
+ * Source of the rule: kubernetes/apimachinery, pkg/labels/selector.go (Parse).
+ * @throws StatusError 400
+ */
+export function parseLabelSelector(text: string): readonly Requirement[] {
   const tokens = tokenize(text);
-  const requirements: LabelRequirement[] = [];
+  const requirements: Requirement[] = [];
   let at = 0;
   const next = (): string => tokens[at++] ?? '';
   while (at < tokens.length) {
@@ -41,29 +39,33 @@ function tokenize(text: string): string[] {
   return tokens;
 }
 
-function parseRequirement(next: () => string, peek: () => string): LabelRequirement {
+function parseRequirement(next: () => string, peek: () => string): Requirement {
   const first = next();
-  if (first === '!') return { key: labelKey(next()), operator: '!', values: [] };
+  if (first === '!') return { key: labelKey(next()), operator: 'DoesNotExist', values: [] };
   const key = labelKey(first);
   const operator = peek();
-  if (operator === '' || operator === ',') return { key, operator: 'exists', values: [] };
+  if (operator === '' || operator === ',') return { key, operator: 'Exists', values: [] };
   next();
   switch (operator) {
     case '=':
     case '==':
-      return { key, operator: 'in', values: [labelValue(key, singleValue(next, peek))] };
+      return { key, operator: 'In', values: [labelValue(key, singleValue(next, peek))] };
     case '!=':
-      return { key, operator: 'notin', values: [labelValue(key, singleValue(next, peek))] };
+      return { key, operator: 'NotIn', values: [labelValue(key, singleValue(next, peek))] };
     case '>':
     case '<':
       return {
         key,
-        operator: operator === '>' ? 'gt' : 'lt',
+        operator: operator === '>' ? 'Gt' : 'Lt',
         values: [integerText(singleValue(next, peek))],
       };
     case 'in':
     case 'notin':
-      return { key, operator, values: valueSet(next, peek).map((value) => labelValue(key, value)) };
+      return {
+        key,
+        operator: operator === 'in' ? 'In' : 'NotIn',
+        values: valueSet(next, peek).map((value) => labelValue(key, value)),
+      };
     default:
       throw unexpected(operator, 'in, notin, =, ==, !=, gt, lt');
   }
@@ -95,14 +97,14 @@ function unexpected(found: string, expected: string): Error {
 
 function labelKey(key: string): string {
   if (/^[!=<>(),]*$/.test(key)) throw unexpected(key, 'identifier');
-  if (KEY.test(key)) return key;
+  if (labelKeyProblem(key) === undefined) return key;
   throw badRequest(
     `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
   );
 }
 
 function labelValue(key: string, value: string): string {
-  if (VALUE.test(value)) return value;
+  if (labelValueProblem(value) === undefined) return value;
   throw badRequest(
     `unable to parse requirement: values[0][${key}]: Invalid value: ${JSON.stringify(value)}: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
   );
@@ -115,29 +117,8 @@ function integerText(value: string): string {
   );
 }
 
-export function matchesLabels(requirements: readonly LabelRequirement[], object: JsonObject): boolean {
+export function matchesLabels(requirements: readonly Requirement[], object: JsonObject): boolean {
   if (requirements.length === 0) return true;
-  const labels = objectAt(objectAt(object, 'metadata'), 'labels') ?? {};
-  return requirements.every((requirement) =>
-    matchesRequirement(requirement, getOwn(labels, requirement.key)),
-  );
-}
-
-function matchesRequirement(requirement: LabelRequirement, value: unknown): boolean {
-  const present = typeof value === 'string';
-  const limit = Number(requirement.values[0]);
-  switch (requirement.operator) {
-    case 'exists':
-      return present;
-    case '!':
-      return !present;
-    case 'in':
-      return present && requirement.values.includes(value);
-    case 'notin':
-      return !present || !requirement.values.includes(value);
-    case 'gt':
-      return present && /^-?\d+$/.test(value) && Number(value) > limit;
-    case 'lt':
-      return present && /^-?\d+$/.test(value) && Number(value) < limit;
-  }
+  const labels = (objectAt(objectAt(object, 'metadata'), 'labels') ?? {}) as LabelMap;
+  return requirements.every((requirement) => matchesRequirement(requirement, labels));
 }

@@ -1,14 +1,14 @@
+import type { Requirement } from '../../core/model/selector/label-selector-requirement.ts';
 import { isTrue } from '../wire/request-info.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { badRequest, invalid, resourceVersionTooLarge } from '../wire/status-errors.ts';
 import type { FieldRequirement } from './field-selector.ts';
 import { checkFieldSelector, parseFieldSelector } from './field-selector.ts';
-import type { LabelRequirement } from './label-selector.ts';
 import { parseLabelSelector } from './label-selector.ts';
 
 /** The query of a list, watch or deletecollection, checked. */
 export interface ListOptions {
-  readonly labels: readonly LabelRequirement[];
+  readonly labels: readonly Requirement[];
   readonly fields: readonly FieldRequirement[];
   /** 0: no limit. */
   readonly limit: number;

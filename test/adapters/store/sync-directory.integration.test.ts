@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
-import { syncDirectory } from '../../../src/adapters/store/sync-directory.ts';
+import { syncDirectory } from '../../../src/runtime/files/sync-directory.ts';
 import { LastFollowed } from '../../../src/controllers/sources/reading/last-followed.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';

@@ -58,3 +58,37 @@ describe('canonicalJson', () => {
     );
   });
 });
+
+describe('jsonEqual', () => {
+  it.each<{ name: string; a: unknown; b: unknown; want: boolean }>([
+    { name: 'a key that is undefined on one side', a: { x: 1, y: undefined }, b: { x: 1 }, want: true },
+    { name: 'other keys that are undefined', a: { x: undefined }, b: { y: undefined }, want: true },
+    {
+      name: 'as many keys, one of them undefined',
+      a: { x: undefined, y: 1 },
+      b: { y: 1, z: 2 },
+      want: false,
+    },
+    { name: 'another key of the same value', a: { x: 1 }, b: { y: 1 }, want: false },
+    { name: 'a key that Object has as well', a: { x: 1, toString: undefined }, b: { x: 1 }, want: true },
+    { name: 'the value that such a key inherits', a: { y: 1 }, b: { toString: 1 }, want: false },
+    { name: 'keys in another order', a: { x: 1, y: [2] }, b: { y: [2], x: 1 }, want: true },
+    { name: 'a list and an object', a: [1], b: { 0: 1 }, want: false },
+    { name: 'a longer list', a: [1], b: [1, 2], want: false },
+    { name: 'nothing and an object', a: null, b: {}, want: false },
+  ])('$name', ({ a, b, want }) => {
+    expect(jsonEqual(a, b)).toBe(want);
+    expect(jsonEqual(b, a)).toBe(want);
+  });
+
+  it('accounts for each list and object before it is read, and ends when that throws', () => {
+    const spent: string[] = [];
+    const spend = (count: number, isList: boolean) => {
+      spent.push(`${isList ? 'list' : 'object'} of ${count}`);
+      if (count === 3) throw new Error('too much');
+    };
+    const value = () => ({ a: [{ b: 1 }, 2], c: { d: 1, e: 2, f: 3 }, g: [] });
+    expect(() => jsonEqual({ wrap: value() }, { wrap: value() }, spend)).toThrow('too much');
+    expect(spent).toEqual(['object of 1', 'object of 3']);
+  });
+});

@@ -30,6 +30,18 @@ describe('decodeBody', () => {
       type: YAML,
       value: { a: true, b: 'yes', c: 16, d: null, e: '2026-01-01' },
     },
+    {
+      name: 'YAML scalars as kubectl reads them',
+      text: 'a: true\nb: False\nc: 017\nd: 0O17\ne: 1_000\nf: "true"\ng: !!int "5"\nh: +.5\ni:',
+      type: YAML,
+      value: { a: true, b: false, c: 15, d: 15, e: 1000, f: 'true', g: 5, h: 0.5, i: null },
+    },
+    {
+      name: 'integers with more digits than a double holds, as in JSON',
+      text: 'a: 9007199254740993\nb: -12345678901234567890',
+      type: YAML,
+      value: { a: 9007199254740992, b: -12345678901234567000 },
+    },
     { name: 'YAML in flow style that is no JSON', text: '{a: 1}', type: YAML, value: { a: 1 } },
     {
       name: 'duplicates in JSON',
@@ -60,6 +72,11 @@ describe('decodeBody', () => {
       name: 'broken JSON',
       run: () => decode('{nope', JSON_TYPE),
       want: /^400 the object provided is unrecognized \(must be of type ConfigMap\): couldn't get version\/kind; json parse error:/,
+    },
+    {
+      name: 'a YAML number that JSON does not have',
+      run: () => decode('a: .inf', YAML),
+      want: /^400 error decoding YAML: JSON has no such number$/,
     },
     { name: 'broken YAML', run: () => decode('a: [', YAML), want: /^400 error decoding YAML/ },
     { name: 'an unknown type', run: () => decode('{}', 'text/html'), want: /^415 .*application\/json/ },

@@ -26,6 +26,16 @@ describe('label selectors', () => {
     ['example.com/a=1,b!=2', { 'example.com/a': '1' }, true],
     ['constructor', {}, false],
     ['toString', {}, false],
+    ['  ', {}, true],
+    ['a = b , env in (dev, prod)', { a: 'b', env: 'prod' }, true],
+    ['! a', { a: 'b' }, false],
+    ['n>6,n<8', { n: '7' }, true],
+    ['n>9007199254740992', { n: '9007199254740993' }, true],
+    ['a>1', { a: 'b' }, false],
+    ['a=,b', { a: '', b: '' }, true],
+    ['a in ()', { a: '' }, true],
+    ['in=x', { in: 'x' }, true],
+    ['in in (x)', { in: 'x' }, true],
   ])('%s on %j is %s', (selector, labels, want) => {
     expect(matchesLabels(parseLabelSelector(selector), object(labels))).toBe(want);
   });
@@ -43,6 +53,16 @@ describe('label selectors', () => {
     '(a)',
     'n>x',
     '-a=1',
+    ',a',
+    'a in b',
+    '!a=b',
+    '!',
+    'a=b=c',
+    'a in (b))',
+    'a!b',
+    'a=(',
+    'a..b/c=1',
+    '__proto__',
     `${'x'.repeat(64)}=1`,
   ])('%s is refused', (selector) => {
     expect(() => parseLabelSelector(selector)).toThrow('unable to parse requirement');

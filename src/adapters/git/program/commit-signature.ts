@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { InputError, errorText } from '../../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
 import { childGroups } from '../../../runtime/child-groups.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
@@ -130,7 +130,7 @@ export class SignatureVerifier {
   async #currentKeyRing(): Promise<string> {
     const { gpgKeysFile } = this.#policy;
     const keys = gpgKeysFile === undefined ? Buffer.alloc(0) : await readKeys(gpgKeysFile, 'GPG keys');
-    const digest = createHash('sha256').update(keys).digest('hex');
+    const digest = sha256(keys);
     // Systems tidy their folder of temporary files up: an empty ring would know nobody.
     const isThere = this.#keyRing !== undefined && (await isWhole(this.#keyRing.dir, keys.length > 0));
     if (!isThere || this.#keyRing?.digest !== digest) {

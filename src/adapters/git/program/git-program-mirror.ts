@@ -15,10 +15,11 @@ import { DEFAULT_FETCH_TIMEOUT_MS } from '../mirror/mirror-options.ts';
 import type { MirrorOptions } from '../mirror/mirror-options.ts';
 import { countPacks, directoryBytes, watchSize } from '../mirror/mirror-size.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
-import { GROUP_SCRIPT_FILE, runWire } from './run-wire.ts';
 
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 const MAX_PACKS = 50;
+/** A fetch reports on stderr. */
+const MAX_FETCH_STDOUT_BYTES = 1024 ** 2;
 /** Failures that may pass when the mirror is created again. */
 const REPAIRED_BY_REFETCH: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
 
@@ -156,12 +157,13 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
       ...(signal === undefined ? [] : [signal]),
     ];
     try {
-      await runWire({
+      await runGitOrThrow({
         args: [...FETCH, this.#url.text, ...refspecs],
         environment: await this.#wireEnvironment(),
         cwd: this.gitDir,
         subject: `Git repository ${this.#url.text}`,
         signal: AbortSignal.any(signals),
+        maxStdoutBytes: MAX_FETCH_STDOUT_BYTES,
       });
       onAnswered?.();
     } catch (error) {
@@ -218,9 +220,6 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
   const { mirrorDir, url, ambient } = options;
   const environment = gitEnvironment({ gitDir: mirrorDir, ambient });
   const subject = `Git mirror ${mirrorDir}`;
-  await writeFile(path.join(mirrorDir, GROUP_SCRIPT_FILE.name), GROUP_SCRIPT_FILE.text, {
-    mode: PRIVATE_FILE_MODE,
-  });
   const recorded = await readFile(path.join(mirrorDir, URL_FILE), 'utf8').catch(() => undefined);
   if (recorded === url) {
     await removeLeftovers(mirrorDir);

@@ -36,7 +36,10 @@ export type GitResult =
 const DEFAULT_SILENCE_MS = 120_000;
 /** Less than the longest text that Node.js can hold. */
 const MAX_STDOUT_BYTES = 256 * 1024 ** 2;
-const MAX_STDERR_BYTES = 64 * 1024;
+/** Progress and messages of a fetch are a few hundred lines; a server that sends more is not to keep us listening. */
+const MAX_STDERR_BYTES = 8 * 1024 ** 2;
+/** What is kept of stderr: its end. */
+const KEPT_STDERR_BYTES = 64 * 1024;
 /** Between asking git to end, so that it removes its lock files, and ending it. */
 const KILL_AFTER_MS = 2_000;
 
@@ -76,15 +79,15 @@ export function runGit(run: GitRun): Promise<GitResult> {
       silenceMs,
     );
     const maxBytes = run.maxStdoutBytes ?? MAX_STDOUT_BYTES;
-    const stdout = collect(
-      git.stdout,
-      () => silence.refresh(),
-      (bytes) => {
-        // What it still has to say may have no end.
-        if (bytes > maxBytes) stop(stopped(`wrote more than ${maxBytes} bytes`, 'git.too-loud'));
-      },
-    );
-    const stderr = collectTail(git.stderr, MAX_STDERR_BYTES, () => silence.refresh());
+    const stdout = collect(git.stdout, Infinity, (bytes) => {
+      silence.refresh();
+      // What it still has to say may have no end.
+      if (bytes > maxBytes) stop(stopped(`wrote more than ${maxBytes} bytes`, 'git.too-loud'));
+    });
+    const stderr = collect(git.stderr, KEPT_STDERR_BYTES, (bytes) => {
+      silence.refresh();
+      if (bytes > MAX_STDERR_BYTES) stop(stopped(`said more than ${MAX_STDERR_BYTES} bytes`, 'git.stopped'));
+    });
     const finish = (settle: () => void): void => {
       clearTimeout(silence);
       clearTimeout(killTimer);
@@ -129,25 +132,22 @@ function giveWay(pid: number | undefined): void {
   }
 }
 
-/** All of a stream, until a listener for its length stops the writer. */
-function collect(stream: NodeJS.ReadableStream, onData: () => void, onLength: (bytes: number) => void) {
+/**
+ * Collects the end of a stream, at least `keptBytes` of it: progress comes first, what went wrong comes last.
+ * `onLength` is called with the bytes so far, and may stop the writer.
+ */
+function collect(stream: NodeJS.ReadableStream, keptBytes: number, onLength: (bytes: number) => void) {
   const chunks: Buffer[] = [];
-  let bytes = 0;
+  let [bytes, kept] = [0, 0];
   stream.on('data', (chunk: Buffer) => {
-    onData();
-    bytes += chunk.length;
     chunks.push(chunk);
+    bytes += chunk.length;
+    kept += chunk.length;
+    for (let [first] = chunks; first && kept - first.length >= keptBytes; [first] = chunks) {
+      chunks.shift();
+      kept -= first.length;
+    }
     onLength(bytes);
   });
   return { text: () => Buffer.concat(chunks).toString('utf8') };
-}
-
-/** The end of a stream: progress comes first, what went wrong comes last. */
-function collectTail(stream: NodeJS.ReadableStream, maxBytes: number, onData: () => void) {
-  let tail = '';
-  stream.on('data', (chunk: Buffer) => {
-    onData();
-    tail = (tail + chunk.toString('utf8')).slice(-maxBytes);
-  });
-  return { text: () => tail };
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
-import type { Cluster, Context, User } from '@kubernetes/client-node/dist/config_types.js';
+import type { Cluster, Context, User } from '@kubernetes/client-node';
 
 export interface KubeConfigParts {
   readonly clusters: readonly Cluster[];
@@ -87,11 +87,20 @@ async function fileOrData(file: string | undefined, data: string | undefined): P
   return data ? Buffer.from(data, 'base64') : undefined;
 }
 
-/** A file is read each time: the kubelet renews a pod's token long before it expires. */
+/**
+ * A file is read each time: the kubelet renews a pod's token long before it expires. The file counts before a token in the
+ * kubeconfig, which serves while the file cannot be read.
+ * Source of the rule: kubernetes/client-go, transport/round_trippers.go (bearerAuthRoundTripper).
+ */
 async function tokenOf(user: User | undefined): Promise<string | undefined> {
-  if (user?.token) return user.token;
   const file = tokenFileOf(user);
-  return file === undefined ? undefined : (await readFile(file, 'utf8')).trim();
+  if (file === undefined) return user?.token;
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (user?.token) return user.token;
+    throw error;
+  }
 }
 
 function tokenFileOf(user: User | undefined): string | undefined {

@@ -1,101 +1,57 @@
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { newClusters, newContexts, newUsers } from '@kubernetes/client-node/dist/config_types.js';
-import { load } from 'js-yaml';
-import { errorText, InputError } from '../../../core/errors.ts';
+import { InputError } from '../../../core/errors.ts';
 import { inClusterConfig, isInCluster } from './in-cluster-config.ts';
 import { KubeConfig, type KubeConfigParts } from './kube-config.ts';
+import { KUBECONFIG_HINT, mergeKubeconfigs, orUnreadable, readKubeconfig } from './kubeconfig-files.ts';
+import { parseKubeconfig } from './parse-kubeconfig.ts';
 
-/** Where the address and the credentials come from. `{}`: KUBECONFIG, ~/.kube/config, then the pod's service account. */
-export type KubeConfigSource = {
+/**
+ * Where the address and the credentials come from. The first that is given counts; an empty text counts as absent. `{}`: the files
+ * of KUBECONFIG, else ~/.kube/config; where these hold nothing, the pod's service account.
+ */
+export interface KubeConfigSource {
+  /** One file, which must exist. */
   readonly file?: string | undefined;
   readonly text?: string | undefined;
   readonly inCluster?: boolean | undefined;
   /** Name of a context; absent: current-context. */
   readonly context?: string | undefined;
-};
+  /** Where KUBECONFIG and HOME are looked up; absent: the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
 
-/** @throws InputError when it cannot be read or names no usable cluster. */
+/**
+ * Loads the kubeconfig as kubectl does. Every command reads its kubeconfig here.
+ * Source of the rules: kubernetes/client-go, tools/clientcmd/merged_client_builder.go (DeferredLoadingClientConfig).
+ * @throws InputError when it cannot be read or names no usable cluster.
+ */
 export function loadKubeConfig(source: KubeConfigSource): KubeConfig {
-  const subject = source.file ?? (source.inCluster === true ? 'in-cluster configuration' : 'kubeconfig');
+  const subject = source.file || (source.inCluster === true ? 'in-cluster configuration' : 'kubeconfig');
   const parts = readParts(source, subject);
-  if (parts === undefined)
-    throw new InputError(
-      'is not there: KUBECONFIG is not set, there is no ~/.kube/config, and this is no pod',
-      {
-        code: 'kubeconfig.invalid',
-        subject,
-        hint: HINT,
-      },
-    );
-  const config = new KubeConfig({ ...parts, currentContext: source.context ?? parts.currentContext });
+  const config = new KubeConfig({ ...parts, currentContext: source.context || parts.currentContext });
   requireCluster(config, subject);
   return config;
 }
 
-const HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';
-
-/** Undefined: nothing was named, and there is nothing where one would look. */
-function readParts(source: KubeConfigSource, subject: string): KubeConfigParts | undefined {
-  try {
-    if (source.text !== undefined) return parseParts(source.text);
-    if (source.file !== undefined) return readFiles([source.file]);
-    return source.inCluster === true ? inClusterConfig() : findParts();
-  } catch (cause) {
-    // A YAML error goes on with the lines around it, credentials among them.
-    const [problem] = errorText(cause).split('\n', 1);
-    throw new InputError(`cannot be read: ${problem}`, {
-      code: 'kubeconfig.invalid',
-      subject,
-      hint: HINT,
-      cause,
-    });
-  }
+function readParts(source: KubeConfigSource, subject: string): KubeConfigParts {
+  const { file, text, inCluster, env = process.env } = source;
+  if (file) return readKubeconfig(file);
+  if (text !== undefined) return orUnreadable(subject, () => parseKubeconfig(text, '.'));
+  return inCluster === true ? orUnreadable(subject, () => inClusterConfig(env)) : findParts(env);
 }
 
-function findParts(): KubeConfigParts | undefined {
-  const named = (process.env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '');
-  if (named.length > 0) return readFiles(named);
-  // Not os.homedir(): it throws in a pod whose user is in no passwd file.
-  const { HOME: home = process.env['USERPROFILE'] ?? '' } = process.env;
-  const usual = path.join(home, '.kube', 'config');
-  if (home !== '' && existsSync(usual)) return readFiles([usual]);
-  return isInCluster() ? inClusterConfig() : undefined;
-}
-
-/** Of what several files say of one name, the first counts, as it does for kubectl. */
-function readFiles(files: readonly string[]): KubeConfigParts {
-  const all = files.map((file) =>
-    withAbsolutePaths(parseParts(readFileSync(file, 'utf8')), path.dirname(file)),
-  );
-  return {
-    clusters: all.flatMap(({ clusters }) => clusters),
-    users: all.flatMap(({ users }) => users),
-    contexts: all.flatMap(({ contexts }) => contexts),
-    currentContext: all.find(({ currentContext }) => Boolean(currentContext))?.currentContext,
-  };
-}
-
-function parseParts(text: string): KubeConfigParts {
-  const document = load(text) as Readonly<Record<string, unknown>> | null | undefined;
-  if (typeof document !== 'object' || document === null) throw new Error('it is no YAML mapping');
-  return {
-    clusters: newClusters(document['clusters']),
-    users: newUsers(document['users']),
-    contexts: newContexts(document['contexts']),
-    currentContext: document['current-context'] as string | undefined,
-  };
-}
-
-/** Files named in a kubeconfig are beside it. */
-function withAbsolutePaths(parts: KubeConfigParts, folder: string): KubeConfigParts {
-  for (const cluster of parts.clusters)
-    if (cluster.caFile) cluster.caFile = path.resolve(folder, cluster.caFile);
-  for (const user of parts.users) {
-    if (user.certFile) user.certFile = path.resolve(folder, user.certFile);
-    if (user.keyFile) user.keyFile = path.resolve(folder, user.keyFile);
-  }
-  return parts;
+function findParts(env: NodeJS.ProcessEnv): KubeConfigParts {
+  const found = mergeKubeconfigs(env);
+  const isEmpty = [found.clusters, found.users, found.contexts].every(({ length }) => length === 0);
+  if (!isEmpty || found.currentContext !== undefined) return found;
+  if (isInCluster()) return orUnreadable('in-cluster configuration', () => inClusterConfig(env));
+  const where = env['KUBECONFIG']
+    ? `KUBECONFIG names no file with a cluster (got ${JSON.stringify(env['KUBECONFIG'])})`
+    : 'KUBECONFIG is not set, there is no ~/.kube/config';
+  throw new InputError(`is not there: ${where}, and this is no pod`, {
+    code: 'kubeconfig.invalid',
+    subject: 'kubeconfig',
+    hint: KUBECONFIG_HINT,
+  });
 }
 
 function requireCluster(config: KubeConfig, subject: string): void {
@@ -103,11 +59,9 @@ function requireCluster(config: KubeConfig, subject: string): void {
   const known = contexts.map(({ name }) => name);
   if (currentContext === undefined || !known.includes(currentContext))
     throw new InputError(
-      `has no context "${currentContext}", expected one of: ${known.join(', ') || '(none)'}`,
-      {
-        code: 'kubeconfig.context',
-        subject,
-      },
+      `has no ${currentContext === undefined ? 'current-context' : `context "${currentContext}"`}, ` +
+        `expected one of: ${known.join(', ') || '(none)'}`,
+      { code: 'kubeconfig.context', subject },
     );
   const server = config.getCurrentCluster()?.server;
   if (server === undefined || !URL.canParse(server))

@@ -41,7 +41,7 @@ export const agentCommand: CliCommand = {
       .option('--hub-kubeconfig <file>', 'kubeconfig of the hub')
       .option(
         '--kubeconfig <file>',
-        'kubeconfig of the managed cluster (default: KUBECONFIG, else in-cluster)',
+        'kubeconfig of the managed cluster (default: KUBECONFIG, ~/.kube/config, in-cluster)',
       )
       .option('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub')
       .option(
@@ -101,7 +101,7 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
   const { runAgents } = await import('../../../agent/run-agents.ts');
   const log = createLogger({ level, stream: io.stderr });
-  await runAgents({ pairs, settings, clock, log }, io);
+  await runAgents({ pairs, settings, env: io.env, clock, log }, io);
   return 0;
 }
 
@@ -116,7 +116,7 @@ async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
     const { readAgentPairs } = await import('../../../agent/options/agent-pairs.ts');
     return readAgentPairs(clusters);
   }
-  if (hubKubeconfig === undefined)
+  if (!hubKubeconfig)
     throw wrongOption('--hub-kubeconfig', 'is missing, expected the kubeconfig file of the hub');
   if (clusterName === undefined)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');

@@ -25,11 +25,7 @@ export async function withHub<T>(io: CliIo, flags: HubFlags, use: (hub: KubeApi)
   const { loadKubeConfig } = await import('../../../adapters/kube/config/load-kube-config.ts');
   const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
   const { systemClock } = await import('../../../adapters/clock/system-clock.ts');
-  const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
-  const config = loadKubeConfig({
-    ...(file === undefined || file === '' ? {} : { file }),
-    ...(flags.context === undefined ? {} : { context: flags.context }),
-  });
+  const config = loadKubeConfig({ file: flags.kubeconfig, context: flags.context, env: io.env });
   const hub = new HttpKubeApi({ config, clock: systemClock });
   onAbort(io.cutOff, () => hub.close());
   try {

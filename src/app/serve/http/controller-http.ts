@@ -7,7 +7,7 @@ import {
 import type { PluginSource } from '../../../../plugin/plugin-source.ts';
 import { type HttpListener, listenHttp } from '../../../adapters/http/http-listener.ts';
 import { TlsPair } from '../../../adapters/http/tls-pair.ts';
-import { sha256 } from '../../../adapters/store/world-digest.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
 import type { Logger } from '../../../core/ports.ts';
 import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
 import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';

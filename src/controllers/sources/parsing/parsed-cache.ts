@@ -101,11 +101,14 @@ function parserStamp(): string {
   if (stamp !== undefined) return stamp;
   const hash = createHash('sha256');
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const parser = new URL('../../../adapters/yaml/', import.meta.url);
-  const code = readdirSync(parser, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(`.${extension}`))
-    .sort()
-    .map((name) => new URL(name, parser));
+  const code = ['../../../adapters/yaml/', '../../../runtime/yaml/']
+    .map((folder) => new URL(folder, import.meta.url))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith(`.${extension}`))
+        .sort()
+        .map((name) => new URL(name, folder)),
+    );
   const own = ['../manifests/read-content', './parsed-record'].map(
     (name) => new URL(`${name}.${extension}`, import.meta.url),
   );

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../../runtime/sha256.ts';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../../adapters/store/atomic-file.ts';
-import { syncDirectory } from '../../../adapters/store/sync-directory.ts';
+import { syncDirectory } from '../../../runtime/files/sync-directory.ts';
 
 /**
  * Remembers across restarts which commit a source followed last, so that a remote that is gone, or has only a commit that is
@@ -15,7 +15,7 @@ export class LastFollowed {
 
   constructor(file: string, settings: unknown) {
     this.#file = file;
-    this.#settings = createHash('sha256').update(JSON.stringify(settings)).digest('hex');
+    this.#settings = sha256(JSON.stringify(settings));
   }
 
   async load(): Promise<string | undefined> {

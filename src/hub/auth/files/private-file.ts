@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { syncDirectoryNow } from '../../../runtime/files/sync-directory.ts';
 
 /**
  * Writes a secret: readable by the owner alone from its first byte on, complete or not at all, and on the disk when this returns. What is
@@ -19,20 +20,5 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
     closeSync(file);
   }
   renameSync(temporary, path);
-  syncDirectory(dirname(path));
-}
-
-/** What file systems say that cannot sync a directory. */
-const UNSUPPORTED = new Set(['EINVAL', 'EPERM', 'ENOTSUP']);
-
-/** A rename survives a power cut only after this: a token that was revoked, or a key, must not come back as it was. */
-function syncDirectory(directory: string): void {
-  const handle = openSync(directory, 'r');
-  try {
-    fsyncSync(handle);
-  } catch (error) {
-    if (!UNSUPPORTED.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  } finally {
-    closeSync(handle);
-  }
+  syncDirectoryNow(dirname(path));
 }

@@ -99,6 +99,23 @@ describe('the credentials', () => {
     expect((await config.credentials()).headers).toEqual({ Authorization: 'Bearer second' });
   });
 
+  it('of a token file beside the kubeconfig count before a token in it, which serves while there is no file', async () => {
+    fileOf('beside', 'of the file');
+    const config = loadKubeConfig({ file: written({}, { tokenFile: 'beside', token: 'inside' }) });
+    expect((await config.credentials()).headers).toEqual({ Authorization: 'Bearer of the file' });
+    rmSync(path.join(folder, 'beside'));
+    expect((await config.credentials()).headers).toEqual({ Authorization: 'Bearer inside' });
+  });
+
+  it.each([
+    { command: './bin/login', want: path.join(folder, 'bin/login') },
+    { command: '/usr/bin/login', want: '/usr/bin/login' },
+    { command: 'login', want: 'login' },
+  ])('of the plugin $command come from $want', ({ command, want }) => {
+    const { users } = loadKubeConfig({ file: written({}, { exec: { command } }) });
+    expect(users[0]?.exec).toEqual({ command: want });
+  });
+
   it('that are not there are an error', async () => {
     const config = loadKubeConfig({ file: written({}, { 'client-certificate': 'gone' }) });
     await expect(config.credentials()).rejects.toThrow(/ENOENT.*gone/);

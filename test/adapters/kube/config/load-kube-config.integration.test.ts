@@ -75,7 +75,7 @@ describe('the kubeconfig', () => {
       text: 'users: [{name: t, user: {token: s3cret}\n',
       message: /cannot be read: [^\n]*$/,
     },
-    { name: 'nothing in it', text: '', message: /cannot be read: it is no YAML mapping$/ },
+    { name: 'nothing in it', text: '', message: /has no current-context, expected one of: \(none\)$/ },
     { name: 'no contexts', text: '{}', message: /expected one of: \(none\)$/ },
     {
       name: 'a server that is no URL',

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
-import { sha256 } from '../../../../src/adapters/store/world-digest.ts';
+import { sha256 } from '../../../../src/runtime/sha256.ts';
 import { HubSync, type HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync.ts';
 
 /** A source's way to the hub, as a controller of an embedded hub has it. */

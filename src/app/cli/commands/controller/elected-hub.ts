@@ -26,8 +26,7 @@ export async function connectHub(
 ): Promise<HubConnection> {
   const { election, clock, log } = parts;
   const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
-  const file = flags.kubeconfig ?? io.env['KUBECONFIG'];
-  const config = loadKubeConfig({ file, context: flags.context });
+  const config = loadKubeConfig({ file: flags.kubeconfig, context: flags.context, env: io.env });
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
     const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };

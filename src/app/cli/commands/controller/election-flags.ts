@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { sha256 } from '../../../../adapters/store/world-digest.ts';
+import { sha256 } from '../../../../runtime/sha256.ts';
 import { isDnsSubdomain } from '../../../../core/model/selector/label-syntax.ts';
 import { leaseNameOf } from '../../../../core/sync/lease-name.ts';
 import {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../../../runtime/sha256.ts';
 import { InputError } from '../../../../core/errors.ts';
 import { namespacedName } from '../../../../core/model/object-ref.ts';
 import { printableLines } from '../../../../core/model/printable.ts';
@@ -132,8 +132,4 @@ function inputsMissing(flags: ReplayFlags, record: AnyRecord, cause: unknown): I
       cause,
     },
   );
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

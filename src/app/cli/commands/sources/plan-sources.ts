@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { sha256 } from '../../../../adapters/store/world-digest.ts';
+import { sha256 } from '../../../../runtime/sha256.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../../core/sync/apply-set.ts';
 import type { SourceFleet } from '../../../../core/preview/merge-fleets.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';

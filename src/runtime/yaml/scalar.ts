@@ -6,10 +6,13 @@
 /** A plain scalar that kubectl cannot carry into JSON (`.inf`, `.nan`) or that a JavaScript number cannot hold. */
 export class UnrepresentableScalarError extends Error {
   readonly text: string;
+  /** The next number that JavaScript has; not finite for `.inf` and `.nan`. */
+  readonly nearest: number;
 
-  constructor(text: string, reason: string) {
+  constructor(text: string, nearest: number, reason: string) {
     super(reason);
     this.text = text;
+    this.nearest = nearest;
   }
 }
 
@@ -36,7 +39,7 @@ export function resolvePlainScalar(text: string): string | number | boolean | nu
   const first = text.charCodeAt(0);
   if (text.length <= LONGEST_WORD) {
     const word = WORDS.get(text);
-    if (typeof word === 'number') throw new UnrepresentableScalarError(text, 'JSON has no such number');
+    if (typeof word === 'number') throw new UnrepresentableScalarError(text, word, 'JSON has no such number');
     if (word !== undefined) return word;
   }
   const mayBeNumber = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
@@ -50,6 +53,7 @@ function resolveNumber(text: string): string | number {
     if (Number.isSafeInteger(value)) return value;
     throw new UnrepresentableScalarError(
       text,
+      value,
       'the integer is beyond ±9007199254740991 and would lose digits',
     );
   }

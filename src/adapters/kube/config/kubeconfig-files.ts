@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { errorText, InputError } from '../../../core/errors.ts';
+import type { KubeConfigParts } from './kube-config.ts';
+import { parseKubeconfig } from './parse-kubeconfig.ts';
+
+export const KUBECONFIG_HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';
+
+/**
+ * Merges the files that KUBECONFIG names, else reads ~/.kube/config. Holds nothing where there is no file.
+ * Source of the rules: kubernetes/client-go, tools/clientcmd/loader.go (ClientConfigLoadingRules.Load).
+ * @throws InputError when a file exists and cannot be read, or is no kubeconfig
+ */
+export function mergeKubeconfigs(env: NodeJS.ProcessEnv): KubeConfigParts {
+  const all = filesToLoad(env).flatMap((file) => readIfThere(file) ?? []);
+  return {
+    // Look-ups take the first entry of a name: what later files say of it does not count, not even in part.
+    clusters: all.flatMap(({ clusters }) => clusters),
+    users: all.flatMap(({ users }) => users),
+    contexts: all.flatMap(({ contexts }) => contexts),
+    currentContext: all.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
+  };
+}
+
+/** The usual file is read only where KUBECONFIG is empty or not set, also when none of those that it names exist. */
+function filesToLoad(env: NodeJS.ProcessEnv): readonly string[] {
+  if (env['KUBECONFIG']) return env['KUBECONFIG'].split(path.delimiter).filter((file) => file !== '');
+  // Not os.homedir(): it throws in a pod whose user is in no passwd file.
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? '';
+  return home === '' ? [] : [path.join(home, '.kube', 'config')];
+}
+
+/** Skips only a file that does not exist: an unreadable file may hold the first entry of a name. */
+function readIfThere(file: string): KubeConfigParts | undefined {
+  try {
+    return readKubeconfig(file);
+  } catch (error) {
+    const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+    if (cause?.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** @throws InputError when the file cannot be read, or is no kubeconfig */
+export function readKubeconfig(file: string): KubeConfigParts {
+  return orUnreadable(file, () => parseKubeconfig(readFileSync(file, 'utf8'), path.dirname(file)));
+}
+
+/** @throws InputError `kubeconfig.invalid` when `read` throws */
+export function orUnreadable<T>(subject: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    // A YAML error goes on with the lines around it, credentials among them.
+    const [problem] = errorText(cause).split('\n', 1);
+    throw new InputError(`cannot be read: ${problem}`, {
+      code: 'kubeconfig.invalid',
+      subject,
+      hint: KUBECONFIG_HINT,
+      cause,
+    });
+  }
+}
