@@ -9,6 +9,7 @@ import { LEASE, PLACEMENT, PLACEMENT_DECISION } from '../../src/core/model/kinds
 import type { Placement } from '../../src/core/model/kind/placement.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { GitFixture } from '../fakes/git-fixture.ts';
+import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 
@@ -175,7 +176,7 @@ describe('two controllers for one repository on one hub', () => {
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     await startHub(listen);
     commit(2);
-    await expect.poll(published).toBe(all(2));
+    await expect.poll(published, { timeout: OUTAGE_PATIENCE_MS }).toBe(all(2));
     const roles = await Promise.all([leader, standby].map((controller) => controller.readyz()));
     const leading = roles.filter((text) => text.startsWith('200 ok\nleading'));
     expect(leading, roles.join()).toHaveLength(1);

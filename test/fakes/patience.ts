@@ -4,6 +4,9 @@
  */
 export const PATIENCE_MS = process.env['CI'] === undefined ? 20_000 : 240_000;
 
+/** The same for what comes after an outage: software waits up to 30 s between two tries. */
+export const OUTAGE_PATIENCE_MS = Math.max(PATIENCE_MS, 90_000);
+
 /** The same for tests of many rounds, of which a long run is one test. */
 export const LONG_RUN_MS = 1_200_000;
 
