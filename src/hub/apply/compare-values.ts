@@ -46,6 +46,10 @@ function compare(schema: Schema, [before, after]: Pair<JsonValue>, nodes: Nodes,
   const shape = shapeOf(schema, after === undefined || after === null ? before : after);
   if (shape === 'leaf' || (isEmptyContainer(before) && isEmptyContainer(after)))
     return compareLeaf(before, after);
+  if (before === undefined && after !== undefined) {
+    addFields(schema, after, nodes.added.at(element));
+    return 'added';
+  }
   const below = {
     added: nodes.added.at(element),
     modified: nodes.modified.at(element),
@@ -57,6 +61,28 @@ function compare(schema: Schema, [before, after]: Pair<JsonValue>, nodes: Nodes,
   } else compareLists(schema, [asList(before), asList(after)], below);
   if (before === undefined) return 'added';
   return after === undefined ? 'removed' : undefined;
+}
+
+/** All fields of a value that was not there before. Most writes make objects: this is half of the work of comparing. */
+function addFields(schema: Schema, value: JsonValue, node: FieldSetBuilder): void {
+  if (Array.isArray(value)) {
+    for (const [element, items] of indexItems(schema, value)) {
+      const [first] = items;
+      if (items.length === 1 && first !== undefined)
+        addField(schema.items ?? ANY_VALUE, first, node, element);
+      else node.add(element);
+    }
+  } else if (isObject(value)) {
+    const keys = Object.keys(value);
+    spendOnKeys(keys.length * STEPS_PER_KEY);
+    for (const key of keys) addField(fieldSchema(schema, key), value[key] as JsonValue, node, `f:${key}`);
+  }
+}
+
+function addField(schema: Schema, value: JsonValue, node: FieldSetBuilder, element: string): void {
+  if (shapeOf(schema, value) !== 'leaf' && !isEmptyContainer(value))
+    addFields(schema, value, node.at(element));
+  node.add(element);
 }
 
 function compareLeaf(before: JsonValue | undefined, after: JsonValue | undefined): Outcome {
