@@ -8,6 +8,7 @@ import { namespacedName } from '../../core/model/object-ref.ts';
 import { checkFleet } from '../sources/manifests/check-fleet.ts';
 import type { Fleet } from '../sources/manifests/fleet.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
+import { lastCompleteCommit } from '../sources/reading/last-complete-commit.ts';
 import { FleetReader } from '../sources/reading/fleet-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { findLostFiles } from './find-lost-files.ts';
@@ -173,12 +174,16 @@ interface ReadSource {
 /** What the controller would see: a broken file keeps its last good objects. One reader for both commits knows what was there before. */
 function readersOf(
   { sources, ambient }: PlanRevisionsInput,
-  { repository }: ComparedCommits,
+  { repository, before }: ComparedCommits,
 ): readonly ReadSource[] {
-  return sources.map(({ paths, ...source }) => ({
-    reader: new FleetReader(repository, { paths, keepLastGood: true, ambient }),
-    source,
-  }));
+  return sources.map(({ paths, ...source }) => {
+    const options = { paths, keepLastGood: true, ambient };
+    const lastComplete = {
+      load: () => lastCompleteCommit(repository, before, options),
+      store: async () => undefined,
+    };
+    return { reader: new FleetReader(repository, { ...options, lastComplete }), source };
+  });
 }
 
 async function readSources(
